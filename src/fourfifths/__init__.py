@@ -1,0 +1,56 @@
+"""Measure disparate impact, certify that a table cannot cause it, and repair tables that can."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fourfifths import datasets, errors
+    from fourfifths.errors import FourfifthsError
+    from fourfifths.impact_result import AttributeImpact, GroupImpact, Impact
+    from fourfifths.measure import impact
+    from fourfifths.rules import RULES, Rule
+    from fourfifths.significance import ShareTest, against_share
+
+__version__ = version("fourfifths")
+__all__ = [
+    "RULES",
+    "AttributeImpact",
+    "FourfifthsError",
+    "GroupImpact",
+    "Impact",
+    "Rule",
+    "ShareTest",
+    "against_share",
+    "datasets",
+    "errors",
+    "impact",
+]
+
+# Loaded when first used, so that `fourfifths --help` does not wait for numpy and scipy. A module
+# may not have the name of a public function: once imported, it would stand in the function's place.
+_HOMES = {
+    "RULES": "rules",
+    "AttributeImpact": "impact_result",
+    "FourfifthsError": "errors",
+    "GroupImpact": "impact_result",
+    "Impact": "impact_result",
+    "Rule": "rules",
+    "ShareTest": "significance",
+    "against_share": "significance",
+    "impact": "measure",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("datasets", "errors"):
+        return import_module(f"fourfifths.{name}")
+    if name in _HOMES:
+        return getattr(import_module(f"fourfifths.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'fourfifths' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

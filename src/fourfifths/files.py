@@ -1,0 +1,203 @@
+"""Files in and out: read lazily by DuckDB, written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Literal, cast
+
+from fourfifths.errors import OutputError, TableError, listed
+
+if TYPE_CHECKING:
+    import duckdb
+
+FileKind = Literal["csv", "parquet", "json"]
+ENDINGS: dict[str, FileKind] = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "csv",
+    ".tsv.gz": "csv",
+    ".parquet": "parquet",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".jsonl.gz": "json",
+}
+DELIMITERS = ",;\t|"
+PARQUET_MAGIC = b"PAR1"
+# What a file with the ending of a CSV may turn out to be instead.
+FOREIGN_STARTS = {
+    PARQUET_MAGIC: "Parquet",
+    b"PK\x03\x04": "an Excel workbook or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"%PDF": "PDF",
+    b"{": "JSON",
+    b"[": "JSON",
+    b"<": "HTML or XML",
+}
+
+
+def kind_of(path: Path) -> FileKind:
+    """Return what the file's ending says that it is."""
+    name = path.name.lower()
+    for ending, kind in ENDINGS.items():
+        if name.endswith(ending):
+            return kind
+    raise TableError(f"{path}: unknown kind of file; expected a name ending in {listed(ENDINGS)}")
+
+
+def read(path: str | os.PathLike[str]) -> duckdb.DuckDBPyRelation:
+    """Open a CSV, Parquet or JSON lines file without loading its rows.
+
+    The values of a CSV stay text, exactly as written: "01" is not 1, and only an empty field is
+    missing. The first line of a CSV holds the column names.
+    """
+    path = Path(path)
+    kind = kind_of(path)
+    start = _first_bytes(path)
+    _check_start(path, kind, start)
+
+    import duckdb
+
+    # A connection of its own, so that nothing of the caller's is seen or changed; no network.
+    connection = duckdb.connect(
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+    )
+    connection.execute("SET enable_progress_bar = false")
+    literal = _escape_glob(str(path))
+    try:
+        if kind == "parquet":
+            return connection.read_parquet(literal)
+        if kind == "json":
+            return connection.read_json(literal, format="newline_delimited")
+        delimiter, names = _csv_header(path)
+        # Everything said, nothing sniffed: DuckDB's sniffer skips lines it cannot make sense of.
+        return connection.read_csv(
+            literal,
+            header=True,
+            auto_detect=False,
+            strict_mode=True,
+            null_padding=False,
+            delimiter=delimiter,
+            quotechar='"',
+            escapechar='"',
+            columns=dict.fromkeys(names, "VARCHAR"),
+        )
+    except duckdb.Error as error:
+        raise TableError(f"{path}: not readable as {kind.upper()}: {in_one_line(error)}") from error
+
+
+def write_whole(path: str | os.PathLike[str], content: str) -> None:
+    """Write text to a file that appears complete or not at all."""
+    replace_file(path, lambda temporary: temporary.write_text(content, encoding="utf-8"))
+
+
+def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file beside `path`, then put it in place in one step."""
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
+        )
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        # mkstemp makes files that only their owner reads; a result has the usual permissions.
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return what an engine says went wrong, without its name for the error and its advice."""
+    message = str(error).strip().partition("Possible ")[0]
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return "; ".join(lines[:3]).partition("Error: ")[2] or "; ".join(lines[:3])
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with _open_bytes(path) as stream:
+            start: bytes = stream.read(64)
+    except FileNotFoundError:
+        raise TableError(f"{path}: no such file") from None
+    except gzip.BadGzipFile:
+        raise TableError(f"{path}: its name ends in .gz, but it is not gzip") from None
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read: {error.strerror}") from error
+    if not start.strip():
+        raise TableError(f"{path}: the file is empty")
+    return start
+
+
+def _check_start(path: Path, kind: FileKind, start: bytes) -> None:
+    """Check that the file begins as its ending says it does."""
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if kind == "parquet":
+        if not start.startswith(PARQUET_MAGIC):
+            raise TableError(f"{path}: its name says Parquet, but the file is not Parquet")
+    elif kind == "json":
+        if not text.startswith(b"{"):
+            raise TableError(
+                f"{path}: its name says JSON lines, but the first line does not begin with '{{'; "
+                "expected one JSON object per line"
+            )
+    else:
+        for foreign, name in FOREIGN_STARTS.items():
+            if text.startswith(foreign):
+                raise TableError(f"{path}: its name says CSV, but the file looks like {name}")
+        if b"\x00" in start:
+            raise TableError(f"{path}: its name says CSV, but the file is binary or not UTF-8")
+
+
+def _csv_header(path: Path) -> tuple[str, list[str]]:
+    """Return what separates the names in the first record, and the names, which must all differ."""
+    try:
+        with _open_bytes(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
+            line = text.readline()
+            # A name in quotes may hold line ends.
+            while line.count('"') % 2 and (more := text.readline()):
+                line += more
+    except UnicodeDecodeError:
+        raise TableError(f"{path}: the file is not UTF-8; save it as UTF-8 first") from None
+    fields = {
+        mark: next(csv.reader(io.StringIO(line, newline=""), delimiter=mark)) for mark in DELIMITERS
+    }
+    delimiter = max(DELIMITERS, key=lambda mark: len(fields[mark]))
+    names = fields[delimiter]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TableError(
+            f"{path}: the first line names column {listed(twice)} more than once; "
+            "expected one name per column"
+        )
+    return delimiter, names
+
+
+def _open_bytes(path: Path) -> IO[bytes]:
+    if path.name.lower().endswith(".gz"):
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def _escape_glob(path: str) -> str:
+    """Make DuckDB read a path with ``*``, ``?`` or ``[`` in it as that one file."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)

@@ -1,0 +1,61 @@
+"""What a number of rows could have told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from fourfifths.counts import FloatArray
+
+POWER = 0.8
+HALVINGS = 60
+
+
+def detectable_ratio(
+    n: ArrayLike,
+    n_reference: ArrayLike,
+    rate_reference: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    power: float = POWER,
+) -> FloatArray:
+    """Return the impact ratio nearest to 1, from below, that so many rows could tell from 1.
+
+    At this ratio and the reference's rate the two-sided z-test finds a difference with probability
+    `power`; at ratios nearer to 1, more seldom. NaN where even a ratio of 0 would be missed more
+    often.
+
+    Examples
+    --------
+    >>> round(float(detectable_ratio(48, 259, 206 / 259)), 2)
+    0.76
+    """
+    size, size_r, rate_r = np.broadcast_arrays(
+        *(np.asarray(array, dtype=np.float64) for array in (n, n_reference, rate_reference))
+    )
+    low, high = np.zeros(size.shape), np.ones(size.shape)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        enough = _power(middle, size, size_r, rate_r, confidence) >= power
+        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+    possible = _power(np.zeros(size.shape), size, size_r, rate_r, confidence) >= power
+    return np.where(possible, low, np.nan)
+
+
+def _power(
+    ratio: FloatArray, n: FloatArray, n_r: FloatArray, rate_r: FloatArray, confidence: float
+) -> FloatArray:
+    """Return the probability that the z-test with pooled variance rejects equal rates."""
+    rate = ratio * rate_r
+    pooled = (n * rate + n_r * rate_r) / (n + n_r)
+    needed = ndtri((1 + confidence) / 2) * np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / n_r))
+    deviation = np.sqrt(rate * (1 - rate) / n + rate_r * (1 - rate_r) / n_r)
+    gap = rate_r - rate
+    # Where nothing varies (rates 0 and 1), the test is certain.
+    certain = np.where(gap > needed, np.inf, -np.inf)
+    safe = np.where(deviation > 0, deviation, 1)
+    return np.asarray(
+        ndtr(np.where(deviation > 0, (gap - needed) / safe, certain))
+        + ndtr(np.where(deviation > 0, (-gap - needed) / safe, -np.inf))
+    )

@@ -1,0 +1,148 @@
+"""The only door: any dataframe that narwhals knows, a file, or a shipped data set.
+
+Past this module there are arrays and small results; nothing knows what kind of table came in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import narwhals as nw
+
+from fourfifths import datasets
+from fourfifths.errors import ColumnError, TableError, listed, nearest
+from fourfifths.files import in_one_line, read
+
+Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
+TableLike: TypeAlias = Any  # a dataframe, a path, the name of a shipped data set, or a Dataset
+NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A lazy table whose rows stay where they are."""
+
+    frame: nw.LazyFrame[Any]
+    columns: tuple[str, ...]
+    name: str
+    dataset: datasets.Dataset | None = None
+
+    def column(self, name: str, argument: str) -> str:
+        """Return `name` if there is such a column, else raise with the nearest that there is."""
+        if name not in self.columns:
+            raise ColumnError(
+                f"{argument}={name!r}: no such column in {self.name}{nearest(name, self.columns)} "
+                f"(columns: {listed(self.columns)})"
+            )
+        return name
+
+    def rows(self, frame: nw.LazyFrame[Any]) -> list[tuple[Value, ...]]:
+        """Compute a small result frame and return its rows as Python values."""
+        try:
+            if frame.implementation is nw.Implementation.DUCKDB:
+                native: Any = frame.to_native()
+                found = native.fetchall()
+            else:
+                found = frame.collect().rows()
+        except Exception as error:  # each backend has errors of its own
+            raise TableError(f"{self.name}: cannot be computed: {in_one_line(error)}") from error
+        return [tuple(_plain(value) for value in row) for row in found]
+
+    def with_numbers(self, name: str, argument: str) -> Table:
+        """Return the table with column `name` as floating-point numbers.
+
+        Text is converted (a CSV has nothing else); text that is not a number is an error. NaN
+        becomes missing.
+        """
+        dtype = self.frame.collect_schema()[self.column(name, argument)]
+        if dtype == nw.String:
+            text = nw.col(name)
+            odd = self.frame.filter(~text.is_null() & ~text.str.contains(NUMBER)).select(name)
+            if found := self.rows(odd.head(1)):
+                raise ColumnError(f"{argument}={name!r}: expected numbers, found {found[0][0]!r}")
+        elif not dtype.is_numeric():
+            raise ColumnError(f"{argument}={name!r}: expected numbers, found {dtype}")
+        table = self.with_column(name, nw.col(name).cast(nw.Float64()))
+        return table.with_column(name, nw.when(~nw.col(name).is_nan()).then(nw.col(name)))
+
+    def with_column(self, name: str, expression: nw.Expr) -> Table:
+        """Return the table with column `name` added or replaced."""
+        frame = self.frame.with_columns(expression.alias(name))
+        columns = self.columns if name in self.columns else (*self.columns, name)
+        return replace(self, frame=frame, columns=columns)
+
+
+def open_table(source: TableLike) -> Table:
+    """Return the `Table` for a dataframe, a file, a shipped data set or its name.
+
+    Examples
+    --------
+    >>> open_table("ricci").columns
+    ('position', 'oral', 'written', 'race', 'combined', 'passed')
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str) and source in datasets.names():
+        source = datasets.load(source)
+    if isinstance(source, datasets.Dataset):
+        return _wrap(source.table, source.name, source)
+    if isinstance(source, str | os.PathLike):
+        return _wrap(read(source), os.fspath(source), None)
+    return _wrap(source, "the table", None)
+
+
+def with_bands(table: Table, column: str, edges: Sequence[float]) -> tuple[Table, dict[int, str]]:
+    """Cut a numeric column into groups: an edge belongs to the group below it.
+
+    Returns the table, its column replaced by the number of the group, and the groups' labels.
+    Missing values stay missing.
+    """
+    cuts = [float(edge) for edge in edges]
+    if not cuts or cuts != sorted(set(cuts)) or not all(abs(cut) < float("inf") for cut in cuts):
+        raise ColumnError(
+            f"bands: the edges of {column!r} are {list(edges)}; "
+            "expected one or more numbers, each larger than the one before"
+        )
+    table = table.with_numbers(column, "bands")
+    above = [(nw.col(column) > cut).cast(nw.Int64()) for cut in cuts]
+    texts = [f"{cut:g}" for cut in cuts]
+    labels = [
+        f"{column} <= {texts[0]}",
+        *(f"{low} < {column} <= {high}" for low, high in pairwise(texts)),
+        f"{column} > {texts[-1]}",
+    ]
+    known = ~nw.col(column).is_null()
+    banded = table.with_column(column, nw.when(known).then(nw.sum_horizontal(*above)))
+    return banded, dict(enumerate(labels))
+
+
+def with_unknown(table: Table, column: str, unknown: Sequence[Value]) -> Table:
+    """Make the values whose text is among `unknown` missing."""
+    texts = [str(value) for value in unknown]
+    known = ~nw.col(column).cast(nw.String()).is_in(texts)
+    return table.with_column(column, nw.when(known).then(nw.col(column)))
+
+
+def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
+    try:
+        frame = nw.from_native(native).lazy()
+    except TypeError as error:
+        raise TableError(
+            f"table: cannot use {type(native).__module__}.{type(native).__qualname__}; expected a "
+            "pandas, polars or pyarrow table, a DuckDB relation, a file's path or the name of a "
+            f"shipped data set ({listed(datasets.names())})"
+        ) from error
+    return Table(frame, tuple(frame.collect_schema().names()), name, dataset)
+
+
+def _plain(value: Value) -> Value:
+    """Return a cell as a plain Python value; every kind of missing is None."""
+    if hasattr(value, "item"):  # a numpy scalar
+        value = value.item()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if isinstance(value, float) and value != value else value
