@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from fourfifths import datasets, errors
     from fourfifths.errors import FourfifthsError
     from fourfifths.impact_result import AttributeImpact, GroupImpact, Impact
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from fourfifths.rules import RULES, Rule
     from fourfifths.significance import ShareTest, against_share
 
-__version__ = version("fourfifths")
 __all__ = [
     "RULES",
     "AttributeImpact",
@@ -45,6 +44,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("fourfifths")
     if name in ("datasets", "errors"):
         return import_module(f"fourfifths.{name}")
     if name in _HOMES:

@@ -22,9 +22,9 @@ app = typer.Typer(
         "Measure disparate impact. Findings read 'adverse impact is indicated under ...' or "
         "'not indicated'; none of them is legal advice."
     ),
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: loading what draws boxes takes longer than all the rest
 )
 
 
@@ -133,7 +133,7 @@ def audit(
     ] = Format.TABLE,
     out: Out = None,
 ) -> None:
-    """Measure disparate impact: rates, ratios, intervals, tests, and what a rule makes of them."""
+    """Measure what happened: rates, ratios, tests, findings."""
     from fourfifths.measure import impact
 
     result = impact(
@@ -187,7 +187,7 @@ def datasets() -> None:
 
 @app.command()
 def rules() -> None:
-    """List the rules: what each compares, its source, its date and its standing in law."""
+    """List the rules, their sources and their standing in law."""
     from fourfifths.rules import RULES
 
     for rule in RULES.values():
@@ -224,7 +224,9 @@ def options(
     *,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=version_callback, is_eager=True, help="Print it."),
+        typer.Option(
+            "--version", callback=version_callback, is_eager=True, help="Show the version."
+        ),
     ] = False,
 ) -> None:
     """Take the options that belong to no command."""
@@ -237,7 +239,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        code = app(standalone_mode=False)
+        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
         sys.stdout.flush()
     except FourfifthsError as error:
         _fail(str(error))

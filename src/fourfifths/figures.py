@@ -37,7 +37,7 @@ def figures(
     ratio_low, ratio_high = ratio_interval(*table, *against, confidence)
     z = z_statistic(*table, *against)
     pooled = _ratio(x + x[reference], n + n[reference])
-    fisher = _fisher(*counts) if exact else np.full((3, n.size), np.nan)
+    fisher = fisher_test(*counts) if exact else np.full((3, n.size), np.nan)
     return {
         "share": n / n.sum(),
         "effective_n": tally.effective,
@@ -101,14 +101,6 @@ def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide; NaN where the denominator is zero."""
     usable = np.broadcast_to(denominator > 0, np.broadcast(numerator, denominator).shape)
     return np.where(usable, numerator / np.where(denominator > 0, denominator, 1.0), np.nan)
-
-
-def _fisher(x: FloatArray, n: FloatArray, x_reference: float, n_reference: float) -> FloatArray:
-    tests = [
-        fisher_test(int(xi), int(ni), int(x_reference), int(n_reference))
-        for xi, ni in zip(x, n, strict=True)
-    ]
-    return np.array([[test.p, test.p_less, test.mid_p] for test in tests]).T
 
 
 def _flip(x: FloatArray, n: FloatArray, x_reference: float, n_reference: float) -> FloatArray:

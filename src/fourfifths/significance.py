@@ -6,13 +6,15 @@ a negative statistic means that the group is selected less often.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from fourfifths.counts import FloatArray
+from fourfifths.counts import BoolArray, FloatArray
 from fourfifths.errors import OptionError
 
 
@@ -71,41 +73,64 @@ def cohen_h(
     return np.asarray(2 * np.arcsin(np.sqrt(x / size)) - 2 * np.arcsin(np.sqrt(xr / size_r)))
 
 
-@dataclass(frozen=True)
-class FisherTest:
-    """Fisher's exact test of a two-by-two table.
+class FisherTest(NamedTuple):
+    """Fisher's exact test of two-by-two tables.
 
     Attributes
     ----------
-    p : float
+    p : float array
         Two-sided: all tables with the same margins that are no likelier than the one observed.
-    p_less : float
+    p_less : float array
         One-sided, against the alternative that the group is selected less often.
-    mid_p : float
+    mid_p : float array
         `p` less half the probability of the table observed (Lancaster).
     """
 
-    p: float
-    p_less: float
-    mid_p: float
+    p: FloatArray
+    p_less: FloatArray
+    mid_p: FloatArray
 
 
-def fisher_test(selected: int, n: int, selected_reference: int, n_reference: int) -> FisherTest:
-    """Return Fisher's exact test.
+def fisher_test(
+    selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
+) -> FisherTest:
+    """Return Fisher's exact test of each group, whole counts expected.
 
     Examples
     --------
     >>> fisher = fisher_test(6, 19, 25, 43)
-    >>> round(fisher.p, 5), round(fisher.p_less, 5)
+    >>> round(float(fisher.p), 5), round(float(fisher.p_less), 5)
     (0.09708, 0.04854)
     """
-    from scipy.stats import fisher_exact, hypergeom
+    from scipy.stats import hypergeom
 
-    table = [[selected, n - selected], [selected_reference, n_reference - selected_reference]]
-    p = float(fisher_exact(table).pvalue)
-    p_less = float(fisher_exact(table, alternative="less").pvalue)
-    observed = hypergeom.pmf(selected, n + n_reference, selected + selected_reference, n)
-    return FisherTest(p, p_less, p - float(observed) / 2)
+    x, size, xr, size_r = np.broadcast_arrays(
+        *_floats(selected, n, selected_reference, n_reference)
+    )
+    pool = (size + size_r, x + xr, size)
+    observed = hypergeom.pmf(x, *pool)
+    # Equally likely tables differ by rounding; scipy's own test allows as much.
+    likely = observed * (1 + 1e-14)
+    mode = np.floor((x + xr + 1) * (size + 1) / (size + size_r + 2))
+    least, most = np.maximum(0.0, x + xr - size_r), np.minimum(size, x + xr)
+    low = _first_where(lambda at: hypergeom.pmf(at, *pool) > likely, least, mode)
+    high = _first_where(lambda at: hypergeom.pmf(at, *pool) <= likely, mode, most + 1)
+    tails = hypergeom.cdf(low - 1, *pool) + hypergeom.sf(high - 1, *pool)
+    # Where the observed table is the likeliest, every table counts.
+    p = np.where(hypergeom.pmf(mode, *pool) <= likely, 1.0, np.minimum(tails, 1.0))
+    return FisherTest(p, hypergeom.cdf(x, *pool), p - observed / 2)
+
+
+def _first_where(
+    test: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Return the least whole number from `low` on at which a test that turns true once is true."""
+    low, high = low.copy(), high.copy()
+    while np.any(low < high):
+        middle = np.floor((low + high) / 2)
+        true = test(middle)
+        low, high = np.where(true | (low >= high), low, middle + 1), np.where(true, middle, high)
+    return low
 
 
 def holm(p: ArrayLike) -> FloatArray:

@@ -1,0 +1,44 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from fourfifths import cli, datasets
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_output_shown_is_the_output(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    command, _, shown = blocks("console")[0].partition("\n")
+    monkeypatch.setattr(sys, "argv", command.removeprefix("$ ").split())
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit, match="0"):
+        cli.main()
+    printed = [line.rstrip() for line in capsys.readouterr().out.rstrip().splitlines()]
+    assert printed == shown.rstrip().splitlines()
+
+
+def test_the_python_shown_runs(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks("python"):
+        exec(block, {})
+    assert (tmp_path / "adult.png").stat().st_size > 10_000
+
+
+def test_the_set_up_is_two_commands() -> None:
+    assert blocks("sh") == [
+        'pip install . && fourfifths demo\npip install -e ".[test]" && pytest\n'
+    ]
+
+
+def test_the_data_sets_named_are_shipped() -> None:
+    assert set(datasets.names()) >= {"ricci", "adult", "german"}
