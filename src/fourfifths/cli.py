@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fourfifths.errors import FourfifthsError, OptionError
+from fourfifths.errors import FourfifthsError, OptionError, OutputError
 
 app = typer.Typer(
     name="fourfifths",
@@ -162,7 +162,7 @@ def audit(
         Format.CSV: lambda: impact_csv(result),
         Format.MARKDOWN: lambda: impact_markdown(result),
     }
-    _deliver(texts[output_format](), out)
+    _deliver(texts[output_format](), out, source)
 
 
 @app.command()
@@ -259,10 +259,12 @@ def _fail(message: str) -> None:
     sys.exit(2)
 
 
-def _deliver(text: str, out: Path | None) -> None:
+def _deliver(text: str, out: Path | None, source: str) -> None:
     if out is None:
         sys.stdout.write(text)
         return
+    if out.exists() and Path(source).exists() and out.samefile(source):
+        raise OutputError(f"--out {out}: is the file that is audited; choose another name")
     from fourfifths.files import write_whole
 
     write_whole(out, text)

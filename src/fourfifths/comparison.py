@@ -17,7 +17,7 @@ from fourfifths.rules import Rule
 from fourfifths.scores import mean_differences
 from fourfifths.strata import Attribute, Tally, compatible, designated_reference, tally
 from fourfifths.stratified import Stratified, compare_within
-from fourfifths.undefined import COMPARISONS, reasons
+from fourfifths.undefined import COMPARISONS, Context, reasons
 
 NAN = float("nan")
 
@@ -49,8 +49,18 @@ def compare(
 ) -> Comparison:
     """Sum up each group, choose the reference, and compute every figure."""
     sums = tally(attribute.codes, counts, selected, len(attribute.groups))
+    # A group none of whose rows has an outcome has no rate; a note tells of it.
+    present = sums.rows > 0
+    if np.sum(present) < 2:
+        raise GroupError(
+            f"protected={' & '.join(attribute.protected)!r}: fewer than two groups have rows with "
+            "an outcome; expected at least two"
+        )
+    if not np.all(present):
+        attribute = attribute.keep(present)
+        sums = tally(attribute.codes, counts, selected, len(attribute.groups))
     if np.any(sums.weight <= 0):
-        empty = attribute.label(int(np.argmin(sums.weight)))
+        empty = attribute.labels[int(np.argmin(sums.weight))]
         raise WeightsError(
             f"weights={roles.weights!r}: the weights of group {empty!r} sum to 0, so it has no "
             "rate; leave the group out or give it weight"
@@ -70,17 +80,17 @@ def _choose_reference(attribute: Attribute, sums: Tally, roles: Roles, rule: Rul
     if chosen is None and rule.reference == "designated":
         chosen = designated_reference(attribute, {**roles.default_reference, **roles.reference})
         if chosen is None:
-            column = attribute.protected[0]
+            column, first = attribute.protected[0], attribute.groups[0][0]
             raise GroupError(
                 f"reference: rule {rule.name!r} compares with a designated group; name it, as in "
-                f"reference={{{column!r}: {attribute.groups[0][0]!r}}} or --reference "
-                f"'{column}={attribute.groups[0][0]}' (groups: "
-                f"{listed(attribute.label(g) for g in range(len(attribute.groups)))})"
+                f"reference={{{column!r}: {first!r}}} or --reference '{column}={first}' (groups: "
+                f"{listed(attribute.labels)})"
             )
     if chosen is not None:
         return chosen
     large = sums.weight >= float(rule.minimum_share) * sums.weight.sum()
-    return int(np.argmax(np.where(large, sums.weight_selected / sums.weight, -1.0)))
+    eligible = large if np.any(large) else np.ones(large.shape, dtype=np.bool_)
+    return int(np.argmax(np.where(eligible, sums.weight_selected / sums.weight, -1.0)))
 
 
 def wrap(
@@ -103,14 +113,21 @@ def wrap(
             _bounds(comparison, counts, selected, place),
             within[place],
             judge(rule, facts(comparison.figures, comparison.tally, place, comparison.reference)),
-            exact=counts.exact,
+            Context(
+                is_reference=place == comparison.reference,
+                exact=counts.exact,
+                scored=roles.score is not None,
+                stratified=roles.strata is not None,
+                nothing_selected=not comparison.tally.weight_selected[comparison.reference] > 0,
+                any_unknown=bool(np.any(attribute.codes == MISSING)),
+            ),
         )
         for place in range(len(attribute.groups))
     )
     missing = attribute.codes == MISSING
     return AttributeImpact(
         attribute.protected,
-        attribute.label(comparison.reference),
+        attribute.labels[comparison.reference],
         int(counts.rows[missing].sum()),
         int(counts.rows[missing & selected].sum()),
         groups,
@@ -124,12 +141,10 @@ def _wrap_group(
     bounds: Interval,
     within: Stratified | None,
     finding: Finding,
-    *,
-    exact: bool,
+    context: Context,
 ) -> GroupImpact:
     attribute, sums = comparison.attribute, comparison.tally
     number = {name: float(array[place]) for name, array in comparison.figures.items()}
-    is_reference = place == comparison.reference
     named: dict[str, Any] = {
         "selection_rate_interval": (number.pop("rate_low"), number.pop("rate_high")),
         "impact_ratio_interval": (number.pop("ratio_low"), number.pop("ratio_high")),
@@ -137,22 +152,22 @@ def _wrap_group(
         "holm_p": holm_p,
     }
     shortfall = Shortfall(number.pop("to_reference"), number.pop("to_pooled"))
-    if is_reference:
-        blank = {name: NAN for name in COMPARISONS if name in number}
-        number |= blank
+    if context.is_reference:
+        number |= {name: NAN for name in COMPARISONS if name in number}
         named |= {"impact_ratio_interval": (NAN, NAN), "impact_ratio_bounds": (NAN, NAN)}
         finding = Finding(REFERENCE, "the others are compared with this group")
     figure = number | named
     return GroupImpact(
-        group=attribute.label(place),
+        group=attribute.labels[place],
         values=dict(zip(attribute.protected, attribute.groups[place], strict=True)),
         n=int(sums.rows[place]),
         selected=int(sums.rows_selected[place]),
         shortfall=shortfall,
         stratified=within,
+        below_line=finding.below_line,
         finding=finding.reading,
         because=finding.because,
-        why=reasons(figure, is_reference=is_reference, exact=exact),
+        why=reasons(figure, within, context),
         **figure,
     )
 
@@ -161,7 +176,7 @@ def _bounds(comparison: Comparison, counts: Counts, selected: BoolArray, group: 
     """Return the least and the largest ratio that rows of unknown membership could still make.
 
     Least: those not selected all join the group, those selected all join the reference. The two
-    pools are apart, so both can happen at once.
+    pools are apart, so both can happen at once. The reference stays the same group.
     """
     sums, reference = comparison.tally, comparison.reference
     if group == reference or not np.any(comparison.attribute.codes == MISSING):

@@ -162,6 +162,9 @@ def banding(column: str) -> str:
 def _check_weights(weights: str, sums: Mapping[str, FloatArray], kind: WeightKind) -> None:
     if missing := int(sums["missing"].sum()):
         raise WeightsError(f"weights={weights!r}: {missing} weights are missing; give each row one")
+    squares = sums["squared"]
+    if np.any((squares <= 0) & (sums["weight"] > 0)) or np.any(np.isinf(squares)):
+        raise WeightsError(f"weights={weights!r}: too large or too small to square; rescale them")
     if not np.all(np.isfinite(sums["weight"])):
         raise WeightsError(f"weights={weights!r}: expected finite numbers, found NaN or infinity")
     if negative := int(sums["negative"].sum()):
@@ -183,8 +186,8 @@ def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
     sizes = dict(zip(keys, table.rows(distinct)[0], strict=True))
     worst = max(keys, key=lambda key: sizes[key])
     return ColumnError(
-        f"column {worst!r} has {sizes[worst]:,} different values, too many to be groups; "
-        + banding(worst)
+        f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; if it "
+        f"is protected and numeric, {banding(worst)}"
     )
 
 

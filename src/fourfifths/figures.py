@@ -12,6 +12,7 @@ from fourfifths.intervals import clopper_pearson, ratio_interval
 from fourfifths.power import detectable_ratio
 from fourfifths.significance import (
     cohen_h,
+    divide,
     fisher_test,
     phi,
     standard_deviations,
@@ -19,6 +20,9 @@ from fourfifths.significance import (
     z_statistic,
 )
 from fourfifths.strata import Tally
+
+# Selected of n, then the same of the reference.
+Sizes = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 def figures(
@@ -28,39 +32,80 @@ def figures(
 
     Tests and intervals use the effective sizes; with whole counts those are the counts.
     """
+    rate = divide(tally.weight_selected, tally.weight)
+    size = tally.effective
+    sizes = (rate * size, size, (rate * size)[reference], size[reference])
+    return {
+        "effective_n": size,
+        **_rates(tally, rate, reference),
+        **_intervals(sizes, confidence),
+        **_tests(sizes),
+        **_exact(tally, reference, exact=exact),
+        **_paper(tally, rate, reference),
+    }
+
+
+def _rates(tally: Tally, rate: FloatArray, reference: int) -> dict[str, FloatArray]:
     n, x = tally.weight, tally.weight_selected
-    rate = _ratio(x, n)
-    table = (rate * tally.effective, tally.effective)
-    against = (table[0][reference], table[1][reference])
-    counts = (x, n, x[reference], n[reference])
-    low, high = clopper_pearson(*table, confidence)
-    ratio_low, ratio_high = ratio_interval(*table, *against, confidence)
-    z = z_statistic(*table, *against)
-    pooled = _ratio(x + x[reference], n + n[reference])
-    fisher = fisher_test(*counts) if exact else np.full((3, n.size), np.nan)
+    pooled = divide(x + x[reference], n + n[reference])
     return {
         "share": n / n.sum(),
-        "effective_n": tally.effective,
         "selection_rate": rate,
-        "rate_low": low,
-        "rate_high": high,
-        "impact_ratio": _ratio(rate, rate[reference]),
-        "ratio_low": ratio_low,
-        "ratio_high": ratio_high,
-        "likelihood_ratio": _ratio(rate[reference], rate),
+        # As one quotient of whole numbers: 3/5 against 6/8 is then 0.8 to the last bit.
+        "impact_ratio": divide(x * n[reference], n * x[reference]),
+        "likelihood_ratio": divide(n * x[reference], x * n[reference]),
         "difference": rate - rate[reference],
-        "z": z,
-        "z_p": two_sided_p(z),
-        "standard_deviations": standard_deviations(*table, *against),
-        "fisher_p": fisher[0],
-        "fisher_p_less": fisher[1],
-        "mid_p": fisher[2],
         "expected": n * pooled,
         "to_reference": n * rate[reference] - x,
         "to_pooled": n * pooled - x,
-        "flip": _flip(*counts) if exact else np.full(n.shape, np.nan),
-        "phi": phi(*table, *against),
-        "h": cohen_h(*table, *against),
+    }
+
+
+def _intervals(sizes: Sizes, confidence: float) -> dict[str, FloatArray]:
+    x, n, x_reference, n_reference = sizes
+    low, high = clopper_pearson(x, n, confidence)
+    ratio_low, ratio_high = ratio_interval(*sizes, confidence)
+    rate_reference = x_reference / n_reference
+    return {
+        "rate_low": low,
+        "rate_high": high,
+        "ratio_low": ratio_low,
+        "ratio_high": ratio_high,
+        "detectable_ratio": detectable_ratio(n, n_reference, rate_reference, confidence=confidence),
+    }
+
+
+def _tests(sizes: Sizes) -> dict[str, FloatArray]:
+    z = z_statistic(*sizes)
+    return {
+        "z": z,
+        "z_p": two_sided_p(z),
+        "standard_deviations": standard_deviations(*sizes),
+        "phi": phi(*sizes),
+        "h": cohen_h(*sizes),
+    }
+
+
+def _exact(tally: Tally, reference: int, *, exact: bool) -> dict[str, FloatArray]:
+    """Return the figures that need whole persons; all NaN where there are none."""
+    n, x = tally.weight, tally.weight_selected
+    if not exact:
+        nothing = np.full(n.shape, np.nan)
+        return dict.fromkeys(("fisher_p", "fisher_p_less", "mid_p", "flip"), nothing)
+    counts = (x, n, x[reference], n[reference])
+    fisher = fisher_test(*counts)
+    return {
+        "fisher_p": fisher.p,
+        "fisher_p_less": fisher.p_less,
+        "mid_p": fisher.mid_p,
+        "flip": _flip(*counts),
+    }
+
+
+def _paper(tally: Tally, rate: FloatArray, reference: int) -> dict[str, FloatArray]:
+    """Return the paper's table 1, and "selected" as a predictor of the reference."""
+    n, x = tally.weight, tally.weight_selected
+    return {
         "a": n - x,
         "b": np.full(n.shape, n[reference] - x[reference]),
         "c": x,
@@ -68,9 +113,6 @@ def figures(
         "sensitivity": np.full(n.shape, rate[reference]),
         "specificity": 1 - rate,
         "balanced_error_rate": (1 - rate[reference] + rate) / 2,
-        "detectable_ratio": detectable_ratio(
-            tally.effective, table[1][reference], rate[reference], confidence=confidence
-        ),
     }
 
 
@@ -97,16 +139,10 @@ def _fraction(numerator: float, denominator: float) -> Fraction:
     return Fraction(float(numerator)) / Fraction(float(denominator))
 
 
-def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Divide; NaN where the denominator is zero."""
-    usable = np.broadcast_to(denominator > 0, np.broadcast(numerator, denominator).shape)
-    return np.where(usable, numerator / np.where(denominator > 0, denominator, 1.0), np.nan)
-
-
 def _flip(x: FloatArray, n: FloatArray, x_reference: float, n_reference: float) -> FloatArray:
     """Return the ratio after one selection has gone to the side with the lower rate."""
     step = np.sign(x_reference * n - x * n_reference)
     moved, moved_reference = x + step, x_reference - step
     possible = (step != 0) & (moved <= n) & (moved_reference > 0) & (moved_reference <= n_reference)
-    flipped = _ratio(moved / n, np.where(possible, moved_reference, 0.0) / n_reference)
+    flipped = divide(moved / n, np.where(possible, moved_reference, 0.0) / n_reference)
     return np.where(possible, flipped, np.nan)

@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import tempfile
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,7 @@ ENDINGS: dict[str, FileKind] = {
     ".jsonl.gz": "json",
 }
 DELIMITERS = ",;\t|"
+BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 PARQUET_MAGIC = b"PAR1"
 # What a file with the ending of a CSV may turn out to be instead.
 FOREIGN_STARTS = {
@@ -78,7 +80,8 @@ def read(path: str | os.PathLike[str]) -> duckdb.DuckDBPyRelation:
         if kind == "parquet":
             return connection.read_parquet(literal)
         if kind == "json":
-            return connection.read_json(literal, format="newline_delimited")
+            # The whole file decides the types: a sample would change or lose later values.
+            return connection.read_json(literal, format="newline_delimited", sample_size=-1)
         delimiter, names = _csv_header(path)
         # Everything said, nothing sniffed: DuckDB's sniffer skips lines it cannot make sense of.
         return connection.read_csv(
@@ -102,9 +105,15 @@ def write_whole(path: str | os.PathLike[str], content: str) -> None:
 
 
 def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then put it in place in one step."""
-    path = Path(path)
+    """Let `write` fill a temporary file beside `path`, then put it in place in one step.
+
+    A link is followed, and what is not a file (a pipe, a device) is written to directly.
+    """
+    path = Path(path).resolve()
     try:
+        if path.exists() and not path.is_file():
+            write(path)
+            return
         handle, name = tempfile.mkstemp(
             prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
         )
@@ -139,8 +148,8 @@ def _first_bytes(path: Path) -> bytes:
             start: bytes = stream.read(64)
     except FileNotFoundError:
         raise TableError(f"{path}: no such file") from None
-    except gzip.BadGzipFile:
-        raise TableError(f"{path}: its name ends in .gz, but it is not gzip") from None
+    except BROKEN_GZIP:
+        raise TableError(f"{path}: its name ends in .gz, but it is not whole gzip") from None
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from error
     if not start.strip():
@@ -176,20 +185,30 @@ def _csv_header(path: Path) -> tuple[str, list[str]]:
             # A name in quotes may hold line ends.
             while line.count('"') % 2 and (more := text.readline()):
                 line += more
+        fields = {mark: next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS}
     except UnicodeDecodeError:
         raise TableError(f"{path}: the file is not UTF-8; save it as UTF-8 first") from None
-    fields = {
-        mark: next(csv.reader(io.StringIO(line, newline=""), delimiter=mark)) for mark in DELIMITERS
-    }
+    except (*BROKEN_GZIP, csv.Error) as error:
+        raise TableError(f"{path}: the first line cannot be read: {error}") from None
     delimiter = max(DELIMITERS, key=lambda mark: len(fields[mark]))
     names = fields[delimiter]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    _check_names(path, names)
+    return delimiter, names
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    if not any(names):
+        raise TableError(f"{path}: the first line is blank; expected the names of the columns")
+    if "" in names:
+        place = names.index("") + 1
+        raise TableError(f"{path}: column {place} has no name in the first line; give it one")
+    lower = [name.lower() for name in names]
+    twice = sorted({name for name in names if lower.count(name.lower()) > 1})
     if twice:
         raise TableError(
-            f"{path}: the first line names column {listed(twice)} more than once; "
+            f"{path}: the first line names {listed(twice)} more than once (case aside); "
             "expected one name per column"
         )
-    return delimiter, names
 
 
 def _open_bytes(path: Path) -> IO[bytes]:

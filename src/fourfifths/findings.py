@@ -6,7 +6,7 @@ against 6 of 8 is exactly four fifths.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +19,7 @@ SIGNIFICANCE = 0.05
 SIGNIFICANT_Z = float(ndtri(1 - SIGNIFICANCE / 2))
 NOT_INDICATED = "not indicated"
 SMALL_NUMBERS = "small numbers"
+NOT_JUDGED = "not judged: too small a share"
 ABOVE_BUT_SIGNIFICANT = "significant although above four fifths"
 INCONCLUSIVE = "inconclusive"
 NO_LINE = "no line is drawn"
@@ -28,10 +29,14 @@ REFERENCE = "reference"
 
 @dataclass(frozen=True)
 class Finding:
-    """A reading in the package's fixed words, and the figures it rests on."""
+    """A reading in the package's fixed words, and the figures it rests on.
+
+    `below_line` says whether the lower rate is under the rule's lowest line of the higher one.
+    """
 
     reading: str
     because: str
+    below_line: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,17 +100,20 @@ def judge(rule: Rule, facts: Facts) -> Finding:
     'adverse impact is indicated under feldman2015'
     """
     tiny = facts.share < rule.minimum_share
+    below = any(_under(rule, facts, line) for line in rule.lines[:1]) and facts.higher > 0
     share = f"{float(facts.share):.1%} of the rows, under {float(rule.minimum_share):.0%}"
     if rule.decision == "none":
         excluded = f"; {share}: may be excluded from the ratios" if tiny else ""
         return Finding(NO_LINE, f"{rule.name} asks for the ratio and draws no line{excluded}")
-    if tiny:
-        return Finding(SMALL_NUMBERS, f"{share}: {rule.name} does not judge so small a group")
     if facts.higher == 0:
         return Finding(UNDEFINED, "no one was selected in the group or in the reference")
     if rule.reference == "highest" and not facts.group_is_lower:
-        return Finding(NOT_INDICATED, "the rate is not below the reference's")
-    return _judge_difference(rule, facts)
+        return Finding(NOT_INDICATED, "the rate is not below the reference's", below_line=False)
+    finding = _judge_difference(rule, facts)
+    if tiny:
+        because = f"{share}, from which on {rule.name} judges; {finding.because}"
+        finding = Finding(NOT_JUDGED, because)
+    return replace(finding, below_line=below)
 
 
 def _judge_difference(rule: Rule, facts: Facts) -> Finding:
@@ -167,11 +175,13 @@ def _yes(significant: bool) -> str:  # noqa: FBT001 - the word for a truth value
 def _describe_ratio(rule: Rule, facts: Facts, crossed: Fraction | None) -> str:
     ratio = f"{float(facts.lower / facts.higher):.3f}"
     name = f"ratio {ratio}" if facts.group_is_lower else f"reference's rate is {ratio} of this one"
-    if crossed is not None:
-        exactly = facts.lower == crossed * facts.higher
-        return f"{name}, {'exactly' if exactly else 'below'} {crossed}"
-    top = rule.lines[-1] if rule.lines else FOUR_FIFTHS
-    return f"{name}, not below {top}"
+    if rule.decision == "ratio and test":
+        name += f", a gap of {100 * float(facts.higher - facts.lower):.1f} points"
+    line = crossed if crossed is not None else rule.lines[-1]
+    exactly = facts.lower == line * facts.higher
+    if exactly:
+        return f"{name}, exactly {line}"
+    return f"{name}, {'below' if crossed is not None else 'above'} {line}"
 
 
 def _describe_small(facts: Facts) -> str:

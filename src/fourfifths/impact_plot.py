@@ -25,7 +25,7 @@ def plot_impact(result: Impact) -> Figure:
         places = list(range(len(names)))
         for place, group in zip(places, block.groups, strict=True):
             _draw(left, place, group.selection_rate, group.selection_rate_interval, OTHER)
-            _draw_ratio(right, place, group, result)
+            _draw_ratio(right, place, group)
         left.set_yticks(places, names)
         right.set_yticks(places, [""] * len(places))
         for axis in (left, right):
@@ -57,9 +57,9 @@ def _draw(axis: Axes, place: int, value: float, limits: tuple[float, float], col
         axis.plot([value], [place], "o", color=color, markersize=5)
 
 
-def _draw_ratio(axis: Axes, place: int, group: GroupImpact, result: Impact) -> None:
-    under = any(group.impact_ratio < line for line in result.rule.lines[:1])
-    _draw(axis, place, group.impact_ratio, group.impact_ratio_interval, BELOW if under else OTHER)
+def _draw_ratio(axis: Axes, place: int, group: GroupImpact) -> None:
+    color = BELOW if group.below_line else OTHER
+    _draw(axis, place, group.impact_ratio, group.impact_ratio_interval, color)
 
 
 def _draw_lines(axis: Axes, result: Impact) -> None:

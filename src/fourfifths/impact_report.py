@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from fourfifths.findings import NOT_INDICATED, REFERENCE
@@ -95,38 +96,42 @@ def impact_records(result: Impact) -> list[dict[str, Any]]:
 
 
 def impact_sheets(result: Impact, attribute: AttributeImpact) -> Iterator[Sheet]:
-    """Yield the tables of one attribute: rates and ratios, tests, strata."""
-    marked = tuple(_stands_out(group) for group in attribute.groups)
+    """Yield the tables of one attribute: rates and ratios, tests, and what else there is."""
     names = " & ".join(attribute.protected)
     percent = f"{result.confidence:.0%}"
-    unknown = attribute.unknown > 0
-    rows = [_rate_row(group, result, unknown=unknown) for group in attribute.groups]
-    headers = ["group", "n", "selected", "rate", percent, "ratio", percent]
-    if unknown:
+    rows = [_rate_row(group) for group in attribute.groups]
+    marked = [_stands_out(group) for group in attribute.groups]
+    if attribute.unknown:
         rows.append(_unknown_row(attribute))
-        headers.append("with unknown")
+        marked.append(False)
     legend = "; < marks what falls below the line" if any(" <" in row[5] for row in rows) else ""
     yield Sheet(
         f"{names}, compared with {attribute.reference}{legend}",
-        tuple(headers),
+        ("group", "n", "selected", "rate", percent, "ratio", percent),
         tuple(rows),
-        marked + (False,) * unknown,
+        tuple(marked),
     )
-    others = [group for group in attribute.groups if group.finding != REFERENCE]
-    marked = tuple(_stands_out(group) for group in others)
-    yield Sheet(
-        f"{names}: tests and sizes",
-        ("group", "points", "z", "Fisher p", "Holm p", "shortfall", "one moved", "could tell"),
-        tuple(_test_row(group) for group in others),
-        marked,
-    )
+    others = tuple(group for group in attribute.groups if group.finding != REFERENCE)
+    tests = ("points", "z", "Fisher p", "Holm p", "shortfall", "one moved", "could tell")
+    yield _sheet(f"{names}: tests and sizes", tests, others, _test_row)
+    if attribute.unknown:
+        bounds = ("ratio", "at least", "at most")
+        yield _sheet(f"{names}: what the unknown could make", bounds, others, _bounds_row)
     if any(group.stratified for group in others):
-        yield Sheet(
-            f"{names}: within {result.strata}",
-            ("group", "odds ratio", percent, "CMH", "p", "Breslow-Day", "p"),
-            tuple(_strata_row(group) for group in others),
-            marked,
-        )
+        within = ("odds ratio", percent, "CMH", "p", "Breslow-Day", "p")
+        yield _sheet(f"{names}: within {result.strata}", within, others, _strata_row)
+    if not all(math.isnan(group.mean_difference) for group in others):
+        yield _sheet(f"{names}: mean score", ("standardised difference",), others, _score_row)
+
+
+def _sheet(
+    title: str,
+    headers: tuple[str, ...],
+    groups: tuple[GroupImpact, ...],
+    row: Callable[[GroupImpact], tuple[str, ...]],
+) -> Sheet:
+    rows = tuple((group.group, *row(group)) for group in groups)
+    return Sheet(title, ("group", *headers), rows, tuple(_stands_out(group) for group in groups))
 
 
 def finding_lines(attribute: AttributeImpact) -> Iterator[tuple[str, bool]]:
@@ -151,35 +156,37 @@ def _headline(result: Impact) -> str:
 
 
 def _stands_out(group: GroupImpact) -> bool:
-    """Whether adverse impact is indicated or the ratio is under four fifths."""
-    quiet = group.finding in (REFERENCE, NOT_INDICATED)
-    return not quiet and (group.impact_ratio < 0.8 or "is indicated" in group.finding)
+    return "is indicated" in group.finding and group.finding != NOT_INDICATED
 
 
-def _rate_row(group: GroupImpact, result: Impact, *, unknown: bool) -> tuple[str, ...]:
-    line = float(result.rule.lines[0]) if result.rule.lines else 0.0
-    mark = " <" if _stands_out(group) and group.impact_ratio <= line else ""
+def _rate_row(group: GroupImpact) -> tuple[str, ...]:
     return (
         group.group,
         f"{group.n:,}",
         f"{group.selected:,}",
         number(group.selection_rate),
         interval(group.selection_rate_interval),
-        number(group.impact_ratio) + mark,
+        number(group.impact_ratio) + (" <" if group.below_line else ""),
         interval(group.impact_ratio_interval),
-        *((interval(group.impact_ratio_bounds),) if unknown else ()),
     )
 
 
 def _unknown_row(attribute: AttributeImpact) -> tuple[str, ...]:
-    rate = attribute.unknown_selected / attribute.unknown
-    counts = (f"{attribute.unknown:,}", f"{attribute.unknown_selected:,}", number(rate))
-    return ("(unknown)", *counts, *(UNDEFINED,) * 4)
+    rate = number(attribute.unknown_selected / attribute.unknown)
+    counts = (f"{attribute.unknown:,}", f"{attribute.unknown_selected:,}", rate)
+    return ("(unknown)", *counts, *(UNDEFINED,) * 3)
+
+
+def _bounds_row(group: GroupImpact) -> tuple[str, ...]:
+    return (number(group.impact_ratio), *(number(bound) for bound in group.impact_ratio_bounds))
+
+
+def _score_row(group: GroupImpact) -> tuple[str, ...]:
+    return (number(group.mean_difference),)
 
 
 def _test_row(group: GroupImpact) -> tuple[str, ...]:
     return (
-        group.group,
         number(100 * group.difference, 1),
         number(group.z, 2),
         p_value(group.fisher_p),
@@ -192,32 +199,30 @@ def _test_row(group: GroupImpact) -> tuple[str, ...]:
 
 def _further_sheet(attribute: AttributeImpact) -> Sheet:
     tests = ("SD", "one-sided p", "mid-p", "expected", "shortfall to pooled", "phi", "h")
-    headers = ("group", *tests, "LR+", "sensitivity", "specificity", "BER")
-    others = [group for group in attribute.groups if group.finding != REFERENCE]
-    rows = tuple(
-        (
-            group.group,
-            number(group.standard_deviations, 2),
-            p_value(group.fisher_p_less),
-            p_value(group.mid_p),
-            number(group.expected, 1),
-            number(group.shortfall.to_pooled, 1),
-            *(number(value) for value in (group.phi, group.h, group.likelihood_ratio)),
-            *(number(value) for value in (group.sensitivity, group.specificity)),
-            number(group.balanced_error_rate),
-        )
-        for group in others
-    )
+    others = tuple(group for group in attribute.groups if group.finding != REFERENCE)
     title = f"{' & '.join(attribute.protected)}: further figures"
-    return Sheet(title, headers, rows, (False,) * len(rows))
+    headers = (*tests, "LR+", "sensitivity", "specificity", "BER")
+    return _sheet(title, headers, others, _further_row)
+
+
+def _further_row(group: GroupImpact) -> tuple[str, ...]:
+    return (
+        number(group.standard_deviations, 2),
+        p_value(group.fisher_p_less),
+        p_value(group.mid_p),
+        number(group.expected, 1),
+        number(group.shortfall.to_pooled, 1),
+        *(number(value) for value in (group.phi, group.h, group.likelihood_ratio)),
+        *(number(value) for value in (group.sensitivity, group.specificity)),
+        number(group.balanced_error_rate),
+    )
 
 
 def _strata_row(group: GroupImpact) -> tuple[str, ...]:
     within = group.stratified
     if within is None:
-        return (group.group, *(UNDEFINED,) * 6)
+        return (UNDEFINED,) * 6
     return (
-        group.group,
         number(within.odds_ratio),
         interval(within.odds_ratio_interval),
         number(within.cmh),

@@ -6,9 +6,9 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from fourfifths.errors import OptionError
+from fourfifths.errors import OptionError, listed
 from fourfifths.rules import Rule
 from fourfifths.stratified import Stratified
 
@@ -81,6 +81,8 @@ class GroupImpact:
     mean_difference : float
         Standardised difference of the mean score, where there is one.
     stratified : Stratified or None
+    below_line : bool
+        Whether a rate is under the rule's line of the other, compared as exact fractions.
     finding, because : str
         The rule's reading, and the figures it rests on.
     why : dict
@@ -122,6 +124,7 @@ class GroupImpact:
     impact_ratio_bounds: Interval
     mean_difference: float
     stratified: Stratified | None
+    below_line: bool
     finding: str
     because: str
     why: dict[str, str] = field(default_factory=dict)
@@ -152,10 +155,10 @@ class AttributeImpact:
     unknown_selected: int
     groups: tuple[GroupImpact, ...]
 
-    def __getitem__(self, group: str) -> GroupImpact:
-        """Return the group of that name."""
+    def __getitem__(self, group: object) -> GroupImpact:
+        """Return the group of that name, or of that value."""
         for each in self.groups:
-            if each.group == group:
+            if each.group == str(group):
                 return each
         names = ", ".join(repr(each.group) for each in self.groups)
         raise KeyError(f"no group {group!r}; the groups are {names}")
@@ -211,7 +214,7 @@ class Impact:
     def __iter__(self) -> Iterator[AttributeImpact]:
         return iter(self.attributes)
 
-    def __getitem__(self, group: str) -> GroupImpact:
+    def __getitem__(self, group: object) -> GroupImpact:
         """Return a group of the only attribute."""
         if len(self.attributes) > 1:
             raise KeyError(f"several attributes; use impact.attributes[i][{group!r}]")
@@ -255,6 +258,8 @@ class Impact:
         """Return `to_records` as a dataframe of the kind asked for."""
         import narwhals as nw
 
+        if kind not in get_args(FrameKind):
+            raise OptionError(f"kind={kind!r}: expected one of {listed(get_args(FrameKind))}")
         records = self.to_records()
         columns = {name: [record[name] for record in records] for name in records[0]}
         try:
@@ -273,7 +278,7 @@ class Impact:
 
 def plain(value: Any) -> Any:
     """Return a figure ready for JSON: NaN as None, an interval as a list."""
-    if isinstance(value, float):
+    if isinstance(value, float) and not math.isinf(value):
         return None if math.isnan(value) else value
     if isinstance(value, tuple | list):
         items = [plain(item) for item in value]

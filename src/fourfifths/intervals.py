@@ -9,11 +9,13 @@ sample sizes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, ndtri
 
-from fourfifths.counts import FloatArray
+from fourfifths.counts import BoolArray, FloatArray
 
 # A limit is searched for among the ratios from exp(-SPAN) to exp(SPAN), halving the logarithm's
 # range each time: after 54 times it is known to one part in 10^14.
@@ -74,30 +76,40 @@ def ratio_interval(
     return np.where(arrays[0] > 0, low, 0.0), np.where(arrays[2] > 0, high, np.nan)
 
 
+def bisect(
+    test: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray, halvings: int
+) -> FloatArray:
+    """Return where a test that is true below a point and false above it changes, per element."""
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        true = test(middle)
+        low, high = np.where(true, middle, low), np.where(true, high, middle)
+    return low
+
+
 def _ratio_where(
     score: FloatArray, x: FloatArray, n: FloatArray, xr: FloatArray, nr: FloatArray
 ) -> FloatArray:
     """Return the ratio at which the score statistic, which falls as the ratio grows, is `score`."""
     low, high = np.full(score.shape, -SPAN), np.full(score.shape, SPAN)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        above = _score(np.exp(middle), x, n, xr, nr) > score
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return np.asarray(np.exp(low))
+    found = bisect(lambda log: _score(np.exp(log), x, n, xr, nr) > score, low, high, HALVINGS)
+    return np.asarray(np.exp(found))
 
 
 def _score(
     ratio: FloatArray, x: FloatArray, n: FloatArray, xr: FloatArray, nr: FloatArray
 ) -> FloatArray:
     """Return the score statistic of the hypothesis that the impact ratio is `ratio`."""
-    total = n + nr
-    # The likeliest rates whose ratio is `ratio`: the smaller root of a quadratic.
-    linear = n * ratio + x + nr + xr * ratio
-    discriminant = np.maximum(linear**2 - 4 * total * ratio * (x + xr), 0)
-    rate_reference = 2 * (x + xr) / (linear + np.sqrt(discriminant))
-    rate = ratio * rate_reference
-    variance = rate * (1 - rate) / n + ratio**2 * rate_reference * (1 - rate_reference) / nr
-    difference = x / n - ratio * xr / nr
+    missed, missed_r, total = n - x, nr - xr, n + nr
+    # The likeliest rates whose ratio is `ratio` are the smaller root of a quadratic. They, and
+    # what they leave of 1, are written so that nothing cancels where nearly everyone is selected.
+    own, other = ratio * (n + xr), nr + x
+    root = np.sqrt((own - other) ** 2 + 4 * ratio * missed * missed_r)
+    scale = own + other + root
+    rate_r = 2 * (x + xr) / scale
+    rest_r = (missed + missed_r + (ratio - 1) * (n + xr) + root) / scale
+    rest = (ratio * missed + missed_r + (1 - ratio) * (x + xr) + root) / scale
+    variance = ratio * rate_r * rest / n + ratio**2 * rate_r * rest_r / nr
     spread = np.sqrt(np.maximum(variance, 0) * total / (total - 1))
     # No variance is left where everyone is selected: then any difference at all decides.
-    return np.asarray(difference / np.maximum(spread, TINY))
+    return np.asarray((x / n - ratio * xr / nr) / np.maximum(spread, TINY))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -10,15 +11,15 @@ import numpy as np
 
 from fourfifths.comparison import compare, wrap
 from fourfifths.counts import MISSING, Counts, WeightKind, count
-from fourfifths.errors import OptionError, TableError, listed
-from fourfifths.impact_result import Impact
+from fourfifths.errors import GroupError, OptionError, TableError, listed
+from fourfifths.impact_result import AttributeImpact, Impact
 from fourfifths.notes import impact_notes
 from fourfifths.roles import Roles, assign_roles, choose_favorable
 from fourfifths.rules import Rule, RuleName, get_rule
 from fourfifths.scores import MedianOf, score_measures, with_above_median
 from fourfifths.significance import holm
-from fourfifths.strata import attributes
-from fourfifths.table import Table, TableLike, Value, open_table, with_bands, with_unknown
+from fourfifths.strata import attributes, find_value
+from fourfifths.table import Table, TableLike, Value, open_table, with_bands, with_missing
 
 
 def impact(
@@ -35,7 +36,7 @@ def impact(
     score: str | None = None,
     median_of: MedianOf = "all",
     bands: Mapping[str, Sequence[float]] | None = None,
-    unknown: Sequence[Any] = (),
+    unknown: str | Sequence[Any] = (),
     confidence: float = 0.95,
 ) -> Impact:
     """Measure disparate impact: rates, ratios, intervals, tests, and what a rule makes of them.
@@ -70,7 +71,7 @@ def impact(
         Whether rows of unknown membership enter the median of the scores.
     bands : mapping of column to sequence of numbers, optional
         Where to cut a numeric protected column into groups; an edge belongs to the group below.
-    unknown : sequence, optional
+    unknown : str or sequence, optional
         Values of protected columns that mean that membership is not known, like "?".
     confidence : float
         Of the intervals.
@@ -111,36 +112,45 @@ def impact(
         score=score,
         bands=bands,
     )
-    counts, roles = _count(opened, roles, profile, weights_are, median_of, unknown)
-    assert roles.outcome is not None
-    value = choose_favorable(roles.outcome, roles.favorable, counts.values[roles.outcome])
-    known_outcome = counts.codes[roles.outcome] != MISSING
-    outcome_missing = int(counts.rows[~known_outcome].sum())
-    counts = counts.take(known_outcome)
-    selected = counts.codes[roles.outcome] == counts.values[roles.outcome].index(value)
-    compared = [
-        compare(attribute, counts, selected, roles, profile, confidence)
-        for attribute in attributes(counts, roles.protected)
-    ]
-    adjusted = holm(np.concatenate([each.p for each in compared]))
-    parts = np.split(adjusted, np.cumsum([each.p.size for each in compared])[:-1])
-    measured = tuple(
-        wrap(each, counts, selected, holm_p, roles, profile, confidence)
-        for each, holm_p in zip(compared, parts, strict=True)
+    tokens = (unknown,) if isinstance(unknown, str) else tuple(unknown)
+    counts, roles = _count(opened, roles, profile, weights_are, median_of, tokens)
+    chosen = choose_favorable(
+        str(roles.outcome), roles.favorable, counts.values[str(roles.outcome)]
     )
+    known = counts.codes[str(roles.outcome)] != MISSING
+    outcome_missing = int(counts.rows[~known].sum())
+    used = counts.take(known)
     return Impact(
         profile,
         opened.name,
-        int(counts.rows.sum()),
-        roles.outcome,
-        str(value),
+        int(used.rows.sum()),
+        str(roles.outcome),
+        str(chosen),
         outcome_missing,
         confidence,
         roles.weights,
         weights_are if roles.weights else None,
         roles.strata,
-        measured,
-        impact_notes(measured, counts, roles, profile, weights_are, outcome_missing),
+        measured := _measure(used, chosen, roles, profile, confidence),
+        impact_notes(measured, used, roles, profile, weights_are, outcome_missing),
+    )
+
+
+def _measure(
+    counts: Counts, favorable: Value, roles: Roles, rule: Rule, confidence: float
+) -> tuple[AttributeImpact, ...]:
+    """Compare the groups of every attribute, then adjust for all the comparisons made."""
+    outcome = str(roles.outcome)
+    selected = counts.codes[outcome] == counts.values[outcome].index(favorable)
+    compared = [
+        compare(attribute, counts, selected, roles, rule, confidence)
+        for attribute in attributes(counts, roles.protected)
+    ]
+    adjusted = holm(np.concatenate([each.p for each in compared]))
+    parts = np.split(adjusted, np.cumsum([each.p.size for each in compared])[:-1])
+    return tuple(
+        wrap(each, counts, selected, holm_p, roles, rule, confidence)
+        for each, holm_p in zip(compared, parts, strict=True)
     )
 
 
@@ -151,7 +161,7 @@ def _check_options(weights_are: str, median_of: str, confidence: float) -> None:
     ):
         if value not in get_args(kind):
             raise OptionError(f"{name}={value!r}: expected one of {listed(get_args(kind))}")
-    if not 0.5 <= confidence < 1:
+    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
         raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
 
 
@@ -165,9 +175,9 @@ def _count(
 ) -> tuple[Counts, Roles]:
     """Prepare the columns and count; a score becomes the outcome where the rule says so."""
     labels = {}
+    not_known = _unknown_values(table, roles, unknown)
     for column in roles.protected:
-        if unknown:
-            table = with_unknown(table, column, unknown)
+        table = with_missing(table, column, not_known[column])
         if column in roles.bands:
             table, labels[column] = with_bands(table, column, roles.bands[column])
     if roles.weights:
@@ -188,3 +198,20 @@ def _count(
         for column, values in counts.values.items()
     }
     return replace(counts, values=named), roles
+
+
+def _unknown_values(table: Table, roles: Roles, unknown: Sequence[Value]) -> dict[str, list[Value]]:
+    """Return, for each protected column, which of its values mean that membership is not known."""
+    found: dict[str, list[Value]] = {column: [] for column in roles.protected}
+    counted = count(table, roles.protected).values if unknown else {}
+    for token in unknown:
+        before = sum(map(len, found.values()))
+        for column, values in counted.items():
+            with suppress(GroupError):
+                found[column].append(find_value(token, values, ""))
+        if sum(map(len, found.values())) == before:
+            raise GroupError(
+                f"unknown={token!r}: never occurs in {listed(roles.protected)}; expected a value "
+                "that means that membership is not known"
+            )
+    return found

@@ -10,7 +10,19 @@ from fourfifths.impact_result import AttributeImpact
 from fourfifths.roles import Roles
 from fourfifths.rules import Rule
 
-LOOKS_UNKNOWN = {"?", "na", "n/a", "nan", "null", "none", "unknown", "not known", "missing", "."}
+LOOKS_UNKNOWN = {
+    "",
+    "?",
+    "na",
+    "n/a",
+    "nan",
+    "null",
+    "none",
+    "unknown",
+    "not known",
+    "missing",
+    ".",
+}
 
 
 def impact_notes(
@@ -44,22 +56,30 @@ def _reversals(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[st
 
 
 def _references(measured: Sequence[AttributeImpact], roles: Roles, rule: Rule) -> Iterator[str]:
-    if rule.reference != "highest" or not roles.reference:
+    if rule.reference != "highest":
         return
     for attribute in measured:
         highest = max(attribute.groups, key=lambda group: group.selection_rate)
-        if highest.group != attribute.reference and set(attribute.protected) <= set(
-            roles.reference
-        ):
+        if highest.selection_rate > attribute[attribute.reference].selection_rate:
+            designated = set(attribute.protected) <= set(roles.reference)
+            small = f"{highest.group} is under {float(rule.minimum_share):.0%} of the rows"
+            why = f"{attribute.reference} was designated" if designated else small
             yield (
-                f"{rule.name} compares with the highest rate, which is {highest.group}'s; "
-                f"{attribute.reference} was designated instead"
+                f"{rule.name} compares with the highest rate, which is {highest.group}'s; here the "
+                f"reference is {attribute.reference}, because {why}"
             )
 
 
 def _missing(
     measured: Sequence[AttributeImpact], counts: Counts, roles: Roles, outcome_missing: int
 ) -> Iterator[str]:
+    yield from _without_outcome(measured, counts, roles)
+    others = len(counts.values[str(roles.outcome)]) - 1
+    if others > 1:
+        yield (
+            f"{roles.outcome} has {others + 1} values; the {others} that are not favorable all "
+            "count as not selected"
+        )
     if outcome_missing:
         yield f"{outcome_missing:,} rows have no {roles.outcome} and are left out"
     for attribute in measured:
@@ -70,7 +90,9 @@ def _missing(
                 "bounds show what they could change"
             )
     for column in roles.protected:
-        odd = [value for value in counts.values[column] if str(value).lower() in LOOKS_UNKNOWN]
+        odd = [
+            value for value in counts.values[column] if str(value).strip().lower() in LOOKS_UNKNOWN
+        ]
         if odd:
             yield (
                 f"{listed(odd)} in {column} is counted as a group; if it means that membership is "
@@ -80,6 +102,16 @@ def _missing(
         unknown = int(counts.rows[counts.codes[roles.strata] == MISSING].sum())
         if unknown:
             yield f"{unknown:,} rows have no {roles.strata} and are left out of the strata"
+
+
+def _without_outcome(
+    measured: Sequence[AttributeImpact], counts: Counts, roles: Roles
+) -> Iterator[str]:
+    for attribute, column in zip(measured, roles.protected, strict=False):
+        shown = {group.values[column] for group in attribute.groups}
+        gone = [value for value in counts.values[column] if value not in shown]
+        if gone:
+            yield f"no row of {column} = {listed(gone)} has an outcome; it is not compared"
 
 
 def _weights(roles: Roles, weights_are: WeightKind) -> Iterator[str]:

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from fourfifths.counts import FloatArray
+from fourfifths.intervals import TINY, bisect
 
 POWER = 0.8
-TINY = 1e-300
 HALVINGS = 34  # the ratio is then known to 1e-10
 
 
@@ -35,13 +35,15 @@ def detectable_ratio(
     size, size_r, rate_r = np.broadcast_arrays(
         *(np.asarray(array, dtype=np.float64) for array in (n, n_reference, rate_reference))
     )
-    low, high = np.zeros(size.shape), np.ones(size.shape)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        enough = _power(middle, size, size_r, rate_r, confidence) >= power
-        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
-    possible = _power(np.zeros(size.shape), size, size_r, rate_r, confidence) >= power
-    return np.where(possible, low, np.nan)
+    none, all_of_it = np.zeros(size.shape), np.ones(size.shape)
+    found = bisect(
+        lambda ratio: _power(ratio, size, size_r, rate_r, confidence) >= power,
+        none,
+        all_of_it,
+        HALVINGS,
+    )
+    possible = (rate_r > 0) & (_power(none, size, size_r, rate_r, confidence) >= power)
+    return np.where(possible, found, np.nan)
 
 
 def _power(

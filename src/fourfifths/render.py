@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 UNDEFINED = "-"
+NAME_WIDTH = 26
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Sheet:
 def print_sheet(console: Console, sheet: Sheet) -> None:
     """Print one table."""
     from rich import box
+    from rich.measure import Measurement
     from rich.table import Table
     from rich.text import Text
 
@@ -48,12 +50,16 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
         title_justify="left",
         padding=(0, 1, 0, 0),
     )
-    table.add_column(Text(sheet.headers[0]), overflow="fold")
+    longest = max(len(printable(row[0])) for row in sheet.rows) if sheet.rows else 0
+    width = min(max(longest, len(sheet.headers[0])), NAME_WIDTH)
+    table.add_column(Text(sheet.headers[0]), overflow="fold", width=width)
     for header in sheet.headers[1:]:
         table.add_column(Text(header), justify="right", no_wrap=True)
     for row, marked in zip(sheet.rows, sheet.marked, strict=True):
         table.add_row(*(Text(printable(cell)) for cell in row), style="red" if marked else "")
-    console.print(table)
+    # Never narrower than its numbers: a cut number is a wrong number.
+    needed = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    console.print(table, width=max(needed, console.width), crop=False)
 
 
 def sheet_markdown(sheet: Sheet) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,26 +68,13 @@ def assign_roles(
     bands: Mapping[str, Sequence[float]] | None,
 ) -> Roles:
     """Check the columns and fill in what a shipped data set says of itself."""
-    data = table.dataset
-    if protected is None:
-        protected = data.protected if data else ()
-    columns = (protected,) if isinstance(protected, str) else tuple(dict.fromkeys(protected))
-    if not columns:
-        raise ColumnError(
-            f"protected: name at least one column of {table.name} ({listed(table.columns)})"
-        )
+    columns = _protected_columns(table, protected)
     _check_score(rule, score, outcome, weights)
     if score is not None and rule.score == "above median":
         favorable = True
-    elif outcome is None:
-        if data is None:
-            raise ColumnError(
-                f"outcome: name the column that says who was selected (columns of {table.name}: "
-                f"{listed(table.columns)})"
-            )
-        outcome, favorable = data.outcome, data.favorable if favorable is None else favorable
-    elif data and favorable is None and outcome == data.outcome:
-        favorable = data.favorable
+    else:
+        outcome, favorable = _outcome(table, outcome, favorable)
+    data = table.dataset
     cuts = dict(data.bands if data else {}) | dict(bands or {})
     roles = Roles(
         columns,
@@ -102,6 +89,34 @@ def assign_roles(
     )
     _check_columns(table, roles)
     return roles
+
+
+def _protected_columns(table: Table, protected: str | Sequence[str] | None) -> tuple[str, ...]:
+    if protected is None:
+        protected = table.dataset.protected if table.dataset else ()
+    columns = (protected,) if isinstance(protected, str) else protected
+    if not isinstance(columns, Iterable) or not all(isinstance(each, str) for each in columns):
+        raise ColumnError(f"protected={protected!r}: expected the name of a column, or several")
+    columns = tuple(dict.fromkeys(columns))
+    if not columns:
+        raise ColumnError(
+            f"protected: name at least one column of {table.name} ({listed(table.columns)})"
+        )
+    return columns
+
+
+def _outcome(table: Table, outcome: str | None, favorable: Any) -> tuple[str, Any]:
+    data = table.dataset
+    if outcome is None:
+        if data is None:
+            raise ColumnError(
+                f"outcome: name the column that says who was selected (columns of {table.name}: "
+                f"{listed(table.columns)})"
+            )
+        outcome = data.outcome
+    if data and favorable is None and outcome == data.outcome:
+        favorable = data.favorable
+    return outcome, favorable
 
 
 def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> Value:
@@ -165,8 +180,11 @@ def _check_columns(table: Table, roles: Roles) -> None:
         if (column := getattr(roles, part)) is not None
     ]
     seen: dict[str, str] = {}
+    kinds = table.frame.collect_schema()
     for part, column in parts:
-        table.column(column, part)
+        kind = kinds[table.column(column, part)]
+        if kind.is_nested():
+            raise ColumnError(f"{part}={column!r}: expected plain values, found {kind}")
         if column in seen:
             raise ColumnError(
                 f"{seen[column]}={column!r} and {part}={column!r}: the same column cannot be both"

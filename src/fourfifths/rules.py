@@ -190,7 +190,7 @@ def get_rule(rule: str | Rule) -> Rule:
     """
     if isinstance(rule, Rule):
         return rule
-    if rule not in RULES:
+    if not isinstance(rule, str) or rule not in RULES:
         raise OptionError(
             f"rule={rule!r}: no such rule; expected one of {listed(get_args(RuleName))}"
             f"{nearest(rule, RULES)}"

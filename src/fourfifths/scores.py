@@ -11,7 +11,7 @@ import numpy as np
 from fourfifths.counts import MISSING, Counts, FloatArray
 from fourfifths.errors import ColumnError
 from fourfifths.strata import Attribute
-from fourfifths.table import Table
+from fourfifths.table import Table, number_text
 
 MedianOf = Literal["all", "known"]
 
@@ -32,7 +32,7 @@ def with_above_median(
     median = table.rows(frame.select(nw.col(score).median()))[0][0]
     if median is None:
         raise ColumnError(f"score={score!r}: no row has a score")
-    name = f"{score} > {median:g}"
+    name = f"{score} > {number_text(median)}"
     points = nw.col(score)
     return table.with_column(name, nw.when(~points.is_null()).then(points > median)), name
 

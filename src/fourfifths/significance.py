@@ -31,7 +31,7 @@ def z_statistic(
     x, size, xr, size_r = _floats(selected, n, selected_reference, n_reference)
     pooled = (x + xr) / (size + size_r)
     variance = pooled * (1 - pooled) * (1 / size + 1 / size_r)
-    return _divide(x / size - xr / size_r, np.sqrt(variance))
+    return divide(x / size - xr / size_r, np.sqrt(variance))
 
 
 def standard_deviations(
@@ -199,7 +199,7 @@ def _floats(*arrays: ArrayLike) -> list[FloatArray]:
     return [np.asarray(array, dtype=np.float64) for array in arrays]
 
 
-def _divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide; NaN where the denominator is zero."""
-    usable = denominator > 0
-    return np.where(usable, numerator / np.where(usable, denominator, 1.0), np.nan)
+    usable = np.broadcast_to(denominator > 0, np.broadcast(numerator, denominator).shape)
+    return np.where(usable, numerator / np.where(denominator > 0, denominator, 1.0), np.nan)

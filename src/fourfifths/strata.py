@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -37,9 +38,21 @@ class Attribute:
     groups: tuple[Group, ...]
     codes: IntArray
 
-    def label(self, group: int) -> str:
-        """Return the group's name for people."""
-        return label(self.groups[group])
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The groups' names for people, all different."""
+        plain = [label(group) for group in self.groups]
+        exact = [" & ".join(repr(value) for value in group) for group in self.groups]
+        return tuple(
+            name if plain.count(name) == 1 else longer
+            for name, longer in zip(plain, exact, strict=True)
+        )
+
+    def keep(self, wanted: BoolArray) -> Attribute:
+        """Return the attribute with only the groups where `wanted` is true; others' cells go."""
+        place = np.append(np.where(wanted, np.cumsum(wanted) - 1, MISSING), MISSING)
+        groups = tuple(group for group, kept in zip(self.groups, wanted, strict=True) if kept)
+        return Attribute(self.protected, groups, place[self.codes])
 
 
 @dataclass(frozen=True)
@@ -122,16 +135,21 @@ def find_value(
     otherwise: str,
     error: type[FourfifthsError] = GroupError,
 ) -> Value:
-    """Return the value that `wanted` names: the same value, or the only one with the same text.
+    """Return the value that `wanted` names: the same, of the same text, or the same number.
 
     If there is none, raise `error` with the sentence `otherwise` and the values that there are.
     """
-    for value in values:
-        if value == wanted and isinstance(value, bool) == isinstance(wanted, bool):
-            return value
+    same = [
+        value
+        for value in values
+        if value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
+    ]
     same_text = [value for value in values if str(value) == str(wanted)]
-    if len(same_text) == 1:
-        return same_text[0]
+    number = _number(wanted)
+    same_number = [value for value in values if number is not None and _number(value) == number]
+    for found in (same, same_text, same_number):
+        if len(found) == 1:
+            return found[0]
     raise error(f"{otherwise}{nearest(wanted, values)} (values: {listed(values)})")
 
 
@@ -176,18 +194,15 @@ def _check_groups(column: str, values: tuple[Value, ...]) -> None:
         raise GroupError(
             f"protected={column!r}: the column holds {only}; expected at least two groups"
         )
-    if len(values) > MAX_NUMERIC_GROUPS and all(_is_number(value) for value in values):
+    if len(values) > MAX_NUMERIC_GROUPS and all(_number(value) is not None for value in values):
         raise ColumnError(
             f"protected={column!r}: a numeric column with {len(values)} different values; "
             + banding(column)
         )
 
 
-def _is_number(value: Value) -> bool:
-    if isinstance(value, int | float):
-        return True
+def _number(value: Value) -> float | None:
     try:
-        float(str(value))
-    except ValueError:
-        return False
-    return True
+        return float(value)
+    except (TypeError, ValueError):
+        return None

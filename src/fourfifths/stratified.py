@@ -19,6 +19,18 @@ from scipy.special import chdtrc, ndtri
 
 from fourfifths.counts import BoolArray, FloatArray
 
+NO_COMPARISON = "no stratum has both groups and both outcomes"
+FEW_STRATA = "fewer than two strata have both groups and both outcomes, or the odds ratio is 0"
+REASONS = {
+    "odds_ratio": "no stratum has both someone rejected in the group and someone selected in the "
+    "reference",
+    "odds_ratio_interval": "the common odds ratio is 0 or undefined",
+    "cmh": NO_COMPARISON,
+    "cmh_p": NO_COMPARISON,
+    "breslow_day": FEW_STRATA,
+    "breslow_day_p": FEW_STRATA,
+}
+
 
 @dataclass(frozen=True)
 class Stratified:
@@ -38,6 +50,8 @@ class Stratified:
         The test that the odds ratio is the same in all strata that inform on it.
     reversal : bool
         Whether the pooled rates and the strata point in opposite directions (Simpson).
+    why : dict
+        For each undefined figure, the reason.
     """
 
     strata: tuple[dict[str, Any], ...]
@@ -48,6 +62,7 @@ class Stratified:
     breslow_day: float
     breslow_day_p: float
     reversal: bool
+    why: dict[str, str]
 
 
 def compare_within(
@@ -71,7 +86,16 @@ def compare_within(
     cmh, cmh_p = cochran_mantel_haenszel(*tables)
     breslow, breslow_p = breslow_day(*tables, odds_ratio)
     pooled = selected.sum() / n.sum() - selected_reference.sum() / n_reference.sum()
-    within = np.log(odds_ratio) if odds_ratio > 0 else np.nan
+    a, b, c, d = tables
+    within = np.sum((a * d - b * c) / (a + b + c + d))
+    figures = {
+        "odds_ratio": odds_ratio,
+        "odds_ratio_interval": interval[0],
+        "cmh": cmh,
+        "cmh_p": cmh_p,
+        "breslow_day": breslow,
+        "breslow_day_p": breslow_p,
+    }
     return Stratified(
         _strata(names, selected, n, selected_reference, n_reference),
         odds_ratio,
@@ -81,6 +105,7 @@ def compare_within(
         breslow,
         breslow_p,
         bool(pooled * within < 0),
+        {name: REASONS[name] for name, figure in figures.items() if np.isnan(figure)},
     )
 
 

@@ -19,7 +19,7 @@ from fourfifths.files import in_one_line, read
 
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
 TableLike: TypeAlias = Any  # a dataframe, a path, the name of a shipped data set, or a Dataset
-NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+NUMBER = r"^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Table:
 
     def column(self, name: str, argument: str) -> str:
         """Return `name` if there is such a column, else raise with the nearest that there is."""
-        if name not in self.columns:
+        if not isinstance(name, str) or name not in self.columns:
             raise ColumnError(
                 f"{argument}={name!r}: no such column in {self.name}{nearest(name, self.columns)} "
                 f"(columns: {listed(self.columns)})"
@@ -59,14 +59,15 @@ class Table:
         becomes missing.
         """
         dtype = self.frame.collect_schema()[self.column(name, argument)]
+        number = nw.col(name)
         if dtype == nw.String:
-            text = nw.col(name)
-            odd = self.frame.filter(~text.is_null() & ~text.str.contains(NUMBER)).select(name)
+            number = number.str.strip_chars()
+            odd = self.frame.filter(~number.is_null() & ~number.str.contains(NUMBER)).select(name)
             if found := self.rows(odd.head(1)):
                 raise ColumnError(f"{argument}={name!r}: expected numbers, found {found[0][0]!r}")
         elif not dtype.is_numeric():
             raise ColumnError(f"{argument}={name!r}: expected numbers, found {dtype}")
-        table = self.with_column(name, nw.col(name).cast(nw.Float64()))
+        table = self.with_column(name, number.cast(nw.Float64()))
         return table.with_column(name, nw.when(~nw.col(name).is_nan()).then(nw.col(name)))
 
     def with_column(self, name: str, expression: nw.Expr) -> Table:
@@ -91,7 +92,13 @@ def open_table(source: TableLike) -> Table:
     if isinstance(source, datasets.Dataset):
         return _wrap(source.table, source.name, source)
     if isinstance(source, str | os.PathLike):
-        return _wrap(read(source), os.fspath(source), None)
+        path = os.fspath(source)
+        if "." not in path and not os.path.exists(path):  # noqa: PTH110 - a name, not yet a path
+            raise TableError(
+                f"{path}: neither a file nor a shipped data set{nearest(path, datasets.names())} "
+                f"(data sets: {listed(datasets.names())})"
+            )
+        return _wrap(read(path), path, None)
     return _wrap(source, "the table", None)
 
 
@@ -101,15 +108,10 @@ def with_bands(table: Table, column: str, edges: Sequence[float]) -> tuple[Table
     Returns the table, its column replaced by the number of the group, and the groups' labels.
     Missing values stay missing.
     """
-    cuts = [float(edge) for edge in edges]
-    if not cuts or cuts != sorted(set(cuts)) or not all(abs(cut) < float("inf") for cut in cuts):
-        raise ColumnError(
-            f"bands: the edges of {column!r} are {list(edges)}; "
-            "expected one or more numbers, each larger than the one before"
-        )
+    cuts = _cuts(column, edges)
     table = table.with_numbers(column, "bands")
     above = [(nw.col(column) > cut).cast(nw.Int64()) for cut in cuts]
-    texts = [f"{cut:g}" for cut in cuts]
+    texts = [number_text(cut) for cut in cuts]
     labels = [
         f"{column} <= {texts[0]}",
         *(f"{low} < {column} <= {high}" for low, high in pairwise(texts)),
@@ -120,23 +122,54 @@ def with_bands(table: Table, column: str, edges: Sequence[float]) -> tuple[Table
     return banded, dict(enumerate(labels))
 
 
-def with_unknown(table: Table, column: str, unknown: Sequence[Value]) -> Table:
-    """Make the values whose text is among `unknown` missing."""
-    texts = [str(value) for value in unknown]
-    known = ~nw.col(column).cast(nw.String()).is_in(texts)
-    return table.with_column(column, nw.when(known).then(nw.col(column)))
+def number_text(number: float) -> str:
+    """Return the shortest text that is exactly this number.
+
+    Examples
+    --------
+    >>> number_text(25.0), number_text(1000001.5)
+    ('25', '1000001.5')
+    """
+    return repr(number).removesuffix(".0")
+
+
+def _cuts(column: str, edges: Sequence[float]) -> list[float]:
+    try:
+        cuts = [float(edge) for edge in edges]
+    except (TypeError, ValueError):
+        cuts = []
+    if not cuts or cuts != sorted(set(cuts)) or not all(abs(cut) < float("inf") for cut in cuts):
+        raise ColumnError(
+            f"bands: the edges of {column!r} are {edges!r}; "
+            "expected one or more numbers, each larger than the one before"
+        )
+    return cuts
+
+
+def with_missing(table: Table, column: str, unknown: Sequence[Value]) -> Table:
+    """Make NaN, and the values in `unknown`, missing."""
+    value = nw.col(column)
+    dtype = table.frame.collect_schema()[column]
+    if dtype in (nw.Float64(), nw.Float32()):
+        table = table.with_column(column, nw.when(~value.is_nan()).then(value))
+    for each in unknown:
+        table = table.with_column(column, nw.when(value != each).then(value))
+    return table
 
 
 def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
     try:
         frame = nw.from_native(native).lazy()
+        columns = tuple(frame.collect_schema().names())
+    except nw.exceptions.DuplicateError as error:
+        raise TableError(f"{name}: two columns have the same name; rename one") from error
     except TypeError as error:
         raise TableError(
             f"table: cannot use {type(native).__module__}.{type(native).__qualname__}; expected a "
             "pandas, polars or pyarrow table, a DuckDB relation, a file's path or the name of a "
             f"shipped data set ({listed(datasets.names())})"
         ) from error
-    return Table(frame, tuple(frame.collect_schema().names()), name, dataset)
+    return Table(frame, columns, name, dataset)
 
 
 def _plain(value: Value) -> Value:
