@@ -239,7 +239,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        code = app(sys.argv[1:] or ["--help"], prog_name="fourfifths", standalone_mode=False)
         sys.stdout.flush()
     except FourfifthsError as error:
         _fail(str(error))
@@ -255,7 +255,9 @@ def main() -> None:
 
 
 def _fail(message: str) -> None:
-    print(f"fourfifths: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    from fourfifths.render import printable
+
+    typer.echo(f"fourfifths: {printable(' '.join(message.split()))}", err=True)
     sys.exit(2)
 
 

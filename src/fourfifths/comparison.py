@@ -218,7 +218,7 @@ def _stratify(
     reference = comparison.reference
     return [
         None
-        if group == reference
+        if group == reference or not (n[group].sum() > 0 and n[reference].sum() > 0)
         else compare_within(
             names, x[group], n[group], x[reference], n[reference], confidence=confidence
         )

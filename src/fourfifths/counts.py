@@ -24,8 +24,6 @@ WeightKind = Literal["sampling", "counts"]
 
 MISSING = -1
 MAX_CELLS = 100_000
-# Names of columns that are added to the user's table begin with what no column of it does.
-PREFIX = "\x1ffourfifths "
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def count(
         cells = sum_by(table, keys, measures)
         rows = cells.rows
         return Counts(cells.values, cells.codes, rows, rows, rows, cells.sums, exact=True)
-    weight = nw.col(weights)
+    weight = table.col(weights)
     checks = {
         "weight": weight,
         "squared": weight * weight,
@@ -126,12 +124,13 @@ def count(
 def sum_by(table: Table, keys: Sequence[str], measures: Mapping[str, nw.Expr]) -> Cells:
     """Group by the key columns and sum the measures, in one pass where the rows live."""
     keys = list(dict.fromkeys(keys))
-    names = {measure: PREFIX + measure for measure in measures}
+    inside = [table.names[key] for key in keys]
+    names = {measure: f"sum{place}" for place, measure in enumerate(measures)}
     frame = table.frame
     if measures:
         frame = frame.with_columns(*(measures[each].alias(name) for each, name in names.items()))
     sums = [nw.col(name).sum() for name in names.values()]
-    grouped = frame.group_by(*keys).agg(nw.len().alias(PREFIX + "rows"), *sums)
+    grouped = frame.group_by(*inside).agg(nw.len().alias("rows"), *sums)
     found = table.rows(grouped.head(MAX_CELLS + 1))
     if not found:
         raise TableError(f"{table.name}: the table has no rows")
@@ -162,15 +161,15 @@ def banding(column: str) -> str:
 def _check_weights(weights: str, sums: Mapping[str, FloatArray], kind: WeightKind) -> None:
     if missing := int(sums["missing"].sum()):
         raise WeightsError(f"weights={weights!r}: {missing} weights are missing; give each row one")
-    squares = sums["squared"]
-    if np.any((squares <= 0) & (sums["weight"] > 0)) or np.any(np.isinf(squares)):
-        raise WeightsError(f"weights={weights!r}: too large or too small to square; rescale them")
     if not np.all(np.isfinite(sums["weight"])):
         raise WeightsError(f"weights={weights!r}: expected finite numbers, found NaN or infinity")
     if negative := int(sums["negative"].sum()):
         raise WeightsError(
             f"weights={weights!r}: {negative} weights are negative; expected 0 or more"
         )
+    squares = sums["squared"]
+    if np.any((squares <= 0) & (sums["weight"] > 0)) or np.any(np.isinf(squares)):
+        raise WeightsError(f"weights={weights!r}: too large or too small to square; rescale them")
     if not np.any(sums["weight"] > 0):
         raise WeightsError(f"weights={weights!r}: every weight is 0")
     if kind == "counts" and (broken := int(sums["broken"].sum())):
@@ -182,7 +181,7 @@ def _check_weights(weights: str, sums: Mapping[str, FloatArray], kind: WeightKin
 
 def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
     """Return the error that names the column with the most values."""
-    distinct = table.frame.select(*(nw.col(key).n_unique() for key in keys))
+    distinct = table.frame.select(*(table.col(key).n_unique() for key in keys))
     sizes = dict(zip(keys, table.rows(distinct)[0], strict=True))
     worst = max(keys, key=lambda key: sizes[key])
     return ColumnError(

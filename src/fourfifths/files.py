@@ -32,16 +32,19 @@ ENDINGS: dict[str, FileKind] = {
 }
 DELIMITERS = ",;\t|"
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PARQUET_MAGIC = b"PAR1"
 # What a file with the ending of a CSV may turn out to be instead.
 FOREIGN_STARTS = {
     PARQUET_MAGIC: "Parquet",
     b"PK\x03\x04": "an Excel workbook or a zip archive",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-    b"%PDF": "PDF",
-    b"{": "JSON",
-    b"[": "JSON",
-    b"<": "HTML or XML",
+    b"%PDF-": "PDF",
+    b'{"': "JSON",
+    b"[{": "JSON",
+    b"<!DOCTYPE": "HTML",
+    b"<html": "HTML",
+    b"<?xml": "XML",
 }
 
 
@@ -109,7 +112,7 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
 
     A link is followed, and what is not a file (a pipe, a device) is written to directly.
     """
-    path = Path(path).resolve()
+    named, path = path, Path(path).resolve()
     try:
         if path.exists() and not path.is_file():
             write(path)
@@ -118,7 +121,7 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
             prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
         )
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise OutputError(f"{named}: cannot be written: {error.strerror}") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -129,7 +132,7 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise OutputError(f"{named}: cannot be written: {error.strerror}") from error
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
@@ -148,18 +151,18 @@ def _first_bytes(path: Path) -> bytes:
             start: bytes = stream.read(64)
     except FileNotFoundError:
         raise TableError(f"{path}: no such file") from None
-    except BROKEN_GZIP:
-        raise TableError(f"{path}: its name ends in .gz, but it is not whole gzip") from None
+    except BROKEN_GZIP as error:
+        raise TableError(f"{path}: its name ends in .gz, but it is not gzip: {error}") from None
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from error
-    if not start.strip():
+    if not start.removeprefix(BYTE_ORDER_MARK).strip():
         raise TableError(f"{path}: the file is empty")
     return start
 
 
 def _check_start(path: Path, kind: FileKind, start: bytes) -> None:
     """Check that the file begins as its ending says it does."""
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = start.removeprefix(BYTE_ORDER_MARK).lstrip()
     if kind == "parquet":
         if not start.startswith(PARQUET_MAGIC):
             raise TableError(f"{path}: its name says Parquet, but the file is not Parquet")
@@ -171,7 +174,7 @@ def _check_start(path: Path, kind: FileKind, start: bytes) -> None:
             )
     else:
         for foreign, name in FOREIGN_STARTS.items():
-            if text.startswith(foreign):
+            if text.lower().startswith(foreign.lower()):
                 raise TableError(f"{path}: its name says CSV, but the file looks like {name}")
         if b"\x00" in start:
             raise TableError(f"{path}: its name says CSV, but the file is binary or not UTF-8")
@@ -192,23 +195,25 @@ def _csv_header(path: Path) -> tuple[str, list[str]]:
         raise TableError(f"{path}: the first line cannot be read: {error}") from None
     delimiter = max(DELIMITERS, key=lambda mark: len(fields[mark]))
     names = fields[delimiter]
+    if not any(names):
+        raise TableError(f"{path}: the first line is blank; expected the names of the columns")
     _check_names(path, names)
-    return delimiter, names
+    # A column without a name, as pandas writes for its index, is called by its place.
+    return delimiter, [name or f"column{place}" for place, name in enumerate(names)]
 
 
 def _check_names(path: Path, names: list[str]) -> None:
-    if not any(names):
-        raise TableError(f"{path}: the first line is blank; expected the names of the columns")
-    if "" in names:
-        place = names.index("") + 1
-        raise TableError(f"{path}: column {place} has no name in the first line; give it one")
-    lower = [name.lower() for name in names]
-    twice = sorted({name for name in names if lower.count(name.lower()) > 1})
+    named = [name for name in names if name]
+    twice = sorted({name for name in named if named.count(name) > 1})
     if twice:
         raise TableError(
-            f"{path}: the first line names {listed(twice)} more than once (case aside); "
+            f"{path}: the first line names column {listed(twice)} more than once; "
             "expected one name per column"
         )
+    lower = [name.lower() for name in named]
+    alike = sorted({name for name in named if lower.count(name.lower()) > 1})
+    if alike:
+        raise TableError(f"{path}: the columns {listed(alike)} differ only in case; rename one")
 
 
 def _open_bytes(path: Path) -> IO[bytes]:

@@ -177,11 +177,10 @@ def _describe_ratio(rule: Rule, facts: Facts, crossed: Fraction | None) -> str:
     name = f"ratio {ratio}" if facts.group_is_lower else f"reference's rate is {ratio} of this one"
     if rule.decision == "ratio and test":
         name += f", a gap of {100 * float(facts.higher - facts.lower):.1f} points"
-    line = crossed if crossed is not None else rule.lines[-1]
-    exactly = facts.lower == line * facts.higher
-    if exactly:
-        return f"{name}, exactly {line}"
-    return f"{name}, {'below' if crossed is not None else 'above'} {line}"
+    if crossed is None:
+        return f"{name}, not below {rule.lines[-1]}"
+    exactly = facts.lower == crossed * facts.higher
+    return f"{name}, {'exactly' if exactly else 'below'} {crossed}"
 
 
 def _describe_small(facts: Facts) -> str:

@@ -39,7 +39,7 @@ def plot_impact(result: Impact) -> Figure:
         left.set_title(_literal(title), loc="left", fontsize="medium")
         right.set_xlabel("impact ratio")
         _draw_lines(right, result)
-    percent = f"{result.confidence:.0%}"
+    percent = f"{100 * result.confidence:g}%"
     figure.suptitle(
         _literal(f"{result.table}: {result.outcome} = {result.favorable}")
         + f"\nintervals {percent}; rule {result.rule.name}",

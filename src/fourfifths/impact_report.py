@@ -71,11 +71,15 @@ def impact_markdown(result: Impact) -> str:
 def impact_csv(result: Impact) -> str:
     """Return one row per group, undefined figures empty."""
     records = impact_records(result)
+    rows = [list(records[0]), *(list(record.values()) for record in records)]
+    return "".join(_csv_line(row) for row in rows)
+
+
+def _csv_line(row: list[Any]) -> str:
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return stream.getvalue()
+    # Written with both line ends, so that either of them in a value is quoted.
+    csv.writer(stream, lineterminator="\r\n").writerow(row)
+    return stream.getvalue().removesuffix("\r\n") + "\n"
 
 
 def impact_records(result: Impact) -> list[dict[str, Any]]:
@@ -98,7 +102,7 @@ def impact_records(result: Impact) -> list[dict[str, Any]]:
 def impact_sheets(result: Impact, attribute: AttributeImpact) -> Iterator[Sheet]:
     """Yield the tables of one attribute: rates and ratios, tests, and what else there is."""
     names = " & ".join(attribute.protected)
-    percent = f"{result.confidence:.0%}"
+    percent = f"{100 * result.confidence:g}%"
     rows = [_rate_row(group) for group in attribute.groups]
     marked = [_stands_out(group) for group in attribute.groups]
     if attribute.unknown:

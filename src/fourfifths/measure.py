@@ -202,16 +202,11 @@ def _count(
 
 def _unknown_values(table: Table, roles: Roles, unknown: Sequence[Value]) -> dict[str, list[Value]]:
     """Return, for each protected column, which of its values mean that membership is not known."""
-    found: dict[str, list[Value]] = {column: [] for column in roles.protected}
     counted = count(table, roles.protected).values if unknown else {}
+    found: dict[str, list[Value]] = {column: [] for column in roles.protected}
     for token in unknown:
-        before = sum(map(len, found.values()))
         for column, values in counted.items():
+            # A token may belong to some of the columns only.
             with suppress(GroupError):
                 found[column].append(find_value(token, values, ""))
-        if sum(map(len, found.values())) == before:
-            raise GroupError(
-                f"unknown={token!r}: never occurs in {listed(roles.protected)}; expected a value "
-                "that means that membership is not known"
-            )
     return found

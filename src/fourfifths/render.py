@@ -51,15 +51,17 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
         padding=(0, 1, 0, 0),
     )
     longest = max(len(printable(row[0])) for row in sheet.rows) if sheet.rows else 0
-    width = min(max(longest, len(sheet.headers[0])), NAME_WIDTH)
-    table.add_column(Text(sheet.headers[0]), overflow="fold", width=width)
+    first = min(max(longest, len(sheet.headers[0])), NAME_WIDTH)
+    table.add_column(Text(sheet.headers[0]), overflow="fold", width=first)
     for header in sheet.headers[1:]:
         table.add_column(Text(header), justify="right", no_wrap=True)
     for row, marked in zip(sheet.rows, sheet.marked, strict=True):
         table.add_row(*(Text(printable(cell)) for cell in row), style="red" if marked else "")
     # Never narrower than its numbers: a cut number is a wrong number.
     needed = Measurement.get(console, console.options.update(max_width=1000), table).maximum
-    console.print(table, width=max(needed, console.width), crop=False)
+    width, console.width = console.width, max(needed, console.width)
+    console.print(table)
+    console.width = width
 
 
 def sheet_markdown(sheet: Sheet) -> Iterator[str]:

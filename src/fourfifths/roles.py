@@ -180,9 +180,8 @@ def _check_columns(table: Table, roles: Roles) -> None:
         if (column := getattr(roles, part)) is not None
     ]
     seen: dict[str, str] = {}
-    kinds = table.frame.collect_schema()
     for part, column in parts:
-        kind = kinds[table.column(column, part)]
+        kind = table.dtype(table.column(column, part))
         if kind.is_nested():
             raise ColumnError(f"{part}={column!r}: expected plain values, found {kind}")
         if column in seen:

@@ -28,22 +28,26 @@ def with_above_median(
     frame = table.frame
     if median_of == "known":
         for column in protected:
-            frame = frame.filter(~nw.col(column).is_null())
-    median = table.rows(frame.select(nw.col(score).median()))[0][0]
+            frame = frame.filter(~table.col(column).is_null())
+    median = table.rows(frame.select(table.col(score).median()))[0][0]
     if median is None:
         raise ColumnError(f"score={score!r}: no row has a score")
+    if not table.rows(
+        table.frame.filter(table.col(score) > median).select(table.names[score]).head(1)
+    ):
+        raise ColumnError(f"score={score!r}: no score is above the median, {number_text(median)}")
     name = f"{score} > {number_text(median)}"
-    points = nw.col(score)
+    points = table.col(score)
     return table.with_column(name, nw.when(~points.is_null()).then(points > median)), name
 
 
 def score_measures(table: Table, score: str, weights: str | None) -> dict[str, nw.Expr]:
     """Return the sums that `mean_differences` needs."""
-    points = nw.col(score)
+    points = table.col(score)
     centre = table.rows(table.frame.select(points.mean()))[0][0]
     if centre is None:
         raise ColumnError(f"score={score!r}: no row has a score")
-    kept = nw.when(~points.is_null()).then(nw.col(weights) if weights else nw.lit(1.0))
+    kept = nw.when(~points.is_null()).then(table.col(weights) if weights else nw.lit(1.0))
     # Centred first, so that the squares of large scores do not swallow their differences.
     centred = points - centre
     return {

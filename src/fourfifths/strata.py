@@ -144,7 +144,7 @@ def find_value(
         for value in values
         if value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
     ]
-    same_text = [value for value in values if str(value) == str(wanted)]
+    same_text = [value for value in values if _same_text(value, wanted)]
     number = _number(wanted)
     same_number = [value for value in values if number is not None and _number(value) == number]
     for found in (same, same_text, same_number):
@@ -199,6 +199,12 @@ def _check_groups(column: str, values: tuple[Value, ...]) -> None:
             f"protected={column!r}: a numeric column with {len(values)} different values; "
             + banding(column)
         )
+
+
+def _same_text(value: Value, wanted: Any) -> bool:
+    if isinstance(value, bool):
+        return str(value).lower() == str(wanted).lower()
+    return str(value) == str(wanted)
 
 
 def _number(value: Value) -> float | None:

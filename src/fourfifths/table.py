@@ -6,7 +6,7 @@ Past this module there are arrays and small results; nothing knows what kind of 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -24,21 +24,38 @@ NUMBER = r"^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$"
 
 @dataclass(frozen=True)
 class Table:
-    """A lazy table whose rows stay where they are."""
+    """A lazy table whose rows stay where they are.
+
+    Its columns are called c0, c1, ... inside, because a backend may read a name like "a.b" or "*"
+    as more than a name; `names` maps the user's names to those.
+    """
 
     frame: nw.LazyFrame[Any]
-    columns: tuple[str, ...]
+    names: Mapping[str, str]
     name: str
     dataset: datasets.Dataset | None = None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The user's names of the columns."""
+        return tuple(self.names)
+
     def column(self, name: str, argument: str) -> str:
         """Return `name` if there is such a column, else raise with the nearest that there is."""
-        if not isinstance(name, str) or name not in self.columns:
+        if not isinstance(name, str) or name not in self.names:
             raise ColumnError(
                 f"{argument}={name!r}: no such column in {self.name}{nearest(name, self.columns)} "
                 f"(columns: {listed(self.columns)})"
             )
         return name
+
+    def col(self, name: str) -> nw.Expr:
+        """Return the column as an expression."""
+        return nw.col(self.names[name])
+
+    def dtype(self, name: str) -> nw.dtypes.DType:
+        """Return the column's type."""
+        return self.frame.collect_schema()[self.names[name]]
 
     def rows(self, frame: nw.LazyFrame[Any]) -> list[tuple[Value, ...]]:
         """Compute a small result frame and return its rows as Python values."""
@@ -58,23 +75,23 @@ class Table:
         Text is converted (a CSV has nothing else); text that is not a number is an error. NaN
         becomes missing.
         """
-        dtype = self.frame.collect_schema()[self.column(name, argument)]
-        number = nw.col(name)
+        dtype = self.dtype(self.column(name, argument))
+        number = self.col(name)
         if dtype == nw.String:
             number = number.str.strip_chars()
-            odd = self.frame.filter(~number.is_null() & ~number.str.contains(NUMBER)).select(name)
-            if found := self.rows(odd.head(1)):
+            odd = self.frame.filter(~number.is_null() & ~number.str.contains(NUMBER))
+            if found := self.rows(odd.select(self.names[name]).head(1)):
                 raise ColumnError(f"{argument}={name!r}: expected numbers, found {found[0][0]!r}")
         elif not dtype.is_numeric():
             raise ColumnError(f"{argument}={name!r}: expected numbers, found {dtype}")
         table = self.with_column(name, number.cast(nw.Float64()))
-        return table.with_column(name, nw.when(~nw.col(name).is_nan()).then(nw.col(name)))
+        return table.with_column(name, nw.when(~table.col(name).is_nan()).then(table.col(name)))
 
     def with_column(self, name: str, expression: nw.Expr) -> Table:
         """Return the table with column `name` added or replaced."""
-        frame = self.frame.with_columns(expression.alias(name))
-        columns = self.columns if name in self.columns else (*self.columns, name)
-        return replace(self, frame=frame, columns=columns)
+        inside = self.names.get(name, f"c{len(self.names)}")
+        frame = self.frame.with_columns(expression.alias(inside))
+        return replace(self, frame=frame, names={**self.names, name: inside})
 
 
 def open_table(source: TableLike) -> Table:
@@ -110,15 +127,15 @@ def with_bands(table: Table, column: str, edges: Sequence[float]) -> tuple[Table
     """
     cuts = _cuts(column, edges)
     table = table.with_numbers(column, "bands")
-    above = [(nw.col(column) > cut).cast(nw.Int64()) for cut in cuts]
+    value = table.col(column)
+    above = [(value > cut).cast(nw.Int64()) for cut in cuts]
     texts = [number_text(cut) for cut in cuts]
     labels = [
         f"{column} <= {texts[0]}",
         *(f"{low} < {column} <= {high}" for low, high in pairwise(texts)),
         f"{column} > {texts[-1]}",
     ]
-    known = ~nw.col(column).is_null()
-    banded = table.with_column(column, nw.when(known).then(nw.sum_horizontal(*above)))
+    banded = table.with_column(column, nw.when(~value.is_null()).then(nw.sum_horizontal(*above)))
     return banded, dict(enumerate(labels))
 
 
@@ -148,8 +165,7 @@ def _cuts(column: str, edges: Sequence[float]) -> list[float]:
 
 def with_missing(table: Table, column: str, unknown: Sequence[Value]) -> Table:
     """Make NaN, and the values in `unknown`, missing."""
-    value = nw.col(column)
-    dtype = table.frame.collect_schema()[column]
+    value, dtype = table.col(column), table.dtype(column)
     if dtype in (nw.Float64(), nw.Float32()):
         table = table.with_column(column, nw.when(~value.is_nan()).then(value))
     for each in unknown:
@@ -160,16 +176,36 @@ def with_missing(table: Table, column: str, unknown: Sequence[Value]) -> Table:
 def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
     try:
         frame = nw.from_native(native).lazy()
-        columns = tuple(frame.collect_schema().names())
+        names = {each: f"c{place}" for place, each in enumerate(frame.collect_schema().names())}
     except nw.exceptions.DuplicateError as error:
-        raise TableError(f"{name}: two columns have the same name; rename one") from error
+        raise TableError(f"{name}: a column name is there twice: {in_one_line(error)}") from error
     except TypeError as error:
         raise TableError(
             f"table: cannot use {type(native).__module__}.{type(native).__qualname__}; expected a "
             "pandas, polars or pyarrow table, a DuckDB relation, a file's path or the name of a "
             f"shipped data set ({listed(datasets.names())})"
         ) from error
-    return Table(frame, columns, name, dataset)
+    return Table(_renamed(frame, names), names, name, dataset)
+
+
+def _renamed(frame: nw.LazyFrame[Any], names: Mapping[str, str]) -> nw.LazyFrame[Any]:
+    if frame.implementation is not nw.Implementation.DUCKDB:
+        return frame.rename(dict(names))
+    relation: Any = frame.to_native()
+    quoted = (f"{quote(each)} AS {inside}" for each, inside in names.items())
+    renamed: nw.LazyFrame[Any] = nw.from_native(relation.project(", ".join(quoted)))
+    return renamed
+
+
+def quote(name: str) -> str:
+    """Return a name quoted for SQL.
+
+    Examples
+    --------
+    >>> print(quote('a"b'))
+    "a""b"
+    """
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _plain(value: Value) -> Value:

@@ -83,16 +83,22 @@ def _reason(name: str, context: Context) -> str:
     if name == "impact_ratio_bounds":
         if not context.any_unknown:
             return "no membership is unknown"
-        return "no bound: the unknown could leave no one selected in the reference group"
+        return "no bound on one side: no one of the reference might be selected"
     if name == "detectable_ratio":
         few = "so few rows would miss even a ratio of 0 more than one time in five"
         return NO_SELECTION_IN_REFERENCE if context.nothing_selected else few
     if name == "mean_difference":
-        return "the score does not vary, or a group has none" if context.scored else "no score"
+        return (
+            "the score does not vary, or a group has none"
+            if context.scored
+            else "no score was given"
+        )
     return REASONS[name]
 
 
 def _stratified_reason(context: Context) -> str:
     if not context.stratified:
-        return "no strata"
-    return SAME if context.is_reference else NOT_WHOLE
+        return "no strata were named"
+    if context.is_reference:
+        return SAME
+    return "no row of the group has a known stratum" if context.exact else NOT_WHOLE

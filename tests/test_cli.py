@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from counted import aggregated, frame, printed
+
+import fourfifths
+from fourfifths import datasets
+
+COMMAND = str(Path(sys.executable).with_name("fourfifths"))
+TEAL = {"Black": (26, 48), "White": (206, 259)}
+AUDIT = ("audit", "teal.csv", "--protected", "group", "--outcome", "hired")
+
+
+@pytest.fixture
+def teal(shell, tmp_path):
+    frame(TEAL).to_csv(tmp_path / "teal.csv", index=False)
+    return shell
+
+
+def only_group(answer, name):
+    groups = json.loads(answer.out)["attributes"][0]["groups"]
+    return next(group for group in groups if group["group"] == name)
+
+
+def test_an_audit_shows_the_ratio_and_the_finding(teal):
+    answer = teal(*AUDIT)
+    assert (answer.code, answer.err) == (0, "")
+    assert "0.681 <" in answer.out
+    assert "Black: adverse impact is indicated under ugesp" in answer.out
+
+
+def test_json_is_what_python_says(teal, tmp_path):
+    answer = teal(*AUDIT, "--format", "json")
+    result = fourfifths.impact("teal.csv", protected="group", outcome="hired")
+    assert json.loads(answer.out) == result.to_dict()
+
+
+def test_csv_has_one_row_per_group(teal):
+    rows = list(csv.DictReader(io.StringIO(teal(*AUDIT, "--format", "csv").out)))
+    assert [row["group"] for row in rows] == ["Black", "White"]
+    assert float(rows[0]["impact_ratio"]) == printed("0.68103")
+    assert float(rows[0]["shortfall_to_reference"]) == printed("12.178")
+
+
+def test_markdown_has_a_table(teal):
+    answer = teal(*AUDIT, "--format", "markdown")
+    assert "| Black | 48 | 26 |" in answer.out
+
+
+def test_the_format_table_can_be_named(teal):
+    assert teal(*AUDIT, "--format", "table").out == teal(*AUDIT).out
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+def test_out_writes_a_file_and_nothing_else(teal, tmp_path, form):
+    answer = teal(*AUDIT, "--format", form, "--out", "result")
+    assert (answer.code, answer.out) == (0, "")
+    assert answer.err == "wrote result\n"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["result", "teal.csv"]
+    assert "0.68" in (tmp_path / "result").read_text()
+
+
+def test_out_replaces_a_file_whole(teal, tmp_path):
+    (tmp_path / "result.json").write_text("x" * 100_000)
+    teal(*AUDIT, "--format", "json", "--out", "result.json")
+    assert json.loads((tmp_path / "result.json").read_text())["rule"] == "ugesp"
+
+
+def test_a_failure_while_writing_leaves_the_file_that_was_there(teal, tmp_path, monkeypatch):
+    def fail(self, target):
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "result.json").write_text("as it was")
+    monkeypatch.setattr(Path, "replace", fail)
+    answer = teal(*AUDIT, "--format", "json", "--out", "result.json")
+    assert answer.code == 2
+    assert answer.err == "fourfifths: result.json: cannot be written: No space left on device\n"
+    assert (tmp_path / "result.json").read_text() == "as it was"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["result.json", "teal.csv"]
+
+
+def test_reference_and_rule(teal):
+    answer = teal(*AUDIT, "--reference", "group=Black", "--rule", "feldman2015", "--format", "json")
+    white = only_group(answer, "White")
+    assert white["impact_ratio"] == pytest.approx((206 / 259) / (26 / 48))
+    assert white["finding"] == "adverse impact on the reference is indicated under feldman2015"
+
+
+def test_favorable(teal):
+    answer = teal(*AUDIT, "--favorable", "no", "--format", "json")
+    assert only_group(answer, "Black")["selected"] == 22
+
+
+def test_weights_as_counts(shell, tmp_path):
+    aggregated(TEAL).to_csv(tmp_path / "teal.csv", index=False)
+    answer = shell(*AUDIT, "--weights", "count", "--weights-are", "counts", "--format", "json")
+    assert only_group(answer, "Black")["fisher_p"] == printed("0.000404")
+
+
+def test_weights_for_sampling(shell, tmp_path):
+    aggregated(TEAL).to_csv(tmp_path / "teal.csv", index=False)
+    answer = shell(*AUDIT, "--weights", "count", "--format", "json")
+    black = only_group(answer, "Black")
+    assert black["impact_ratio"] == printed("0.68103")
+    assert black["fisher_p"] is None
+
+
+def test_several_protected_columns(shell):
+    answer = shell(
+        "audit", "adult", "--protected", "sex", "--protected", "race", "--format", "json"
+    )
+    attributes = json.loads(answer.out)["attributes"]
+    assert [each["protected"] for each in attributes] == [["sex"], ["race"], ["sex", "race"]]
+
+
+def test_strata(shell):
+    answer = shell("audit", "ricci", "--strata", "position", "--format", "json")
+    assert only_group(answer, "B")["stratified"]["odds_ratio"] == printed("0.33395")
+
+
+def test_score_and_median_of(shell, tmp_path):
+    (tmp_path / "t.csv").write_text("g,s\nA,1\nA,2\nB,3\nB,4\n,9\n,9\n")
+    audit = ("audit", "t.csv", "--protected", "g", "--score", "s", "--rule", "nyc-ll144")
+    known = shell(*audit, "--median-of", "known", "--format", "json")
+    of_all = shell(*audit, "--format", "json")
+    assert json.loads(known.out)["outcome"] == "s > 2.5"
+    assert json.loads(of_all.out)["outcome"] == "s > 3.5"
+
+
+def test_band(shell):
+    answer = shell(
+        "audit", "german", "--protected", "age", "--band", "age=30,50", "--format", "json"
+    )
+    groups = json.loads(answer.out)["attributes"][0]["groups"]
+    assert [group["group"] for group in groups] == ["age <= 30", "30 < age <= 50", "age > 50"]
+
+
+def test_unknown(shell, tmp_path):
+    (tmp_path / "t.csv").write_text("g,y\nA,1\nA,0\nB,1\n?,1\nNA,0\n")
+    answer = shell(
+        *("audit", "t.csv", "--protected", "g", "--outcome", "y", "--format", "json"),
+        *("--unknown", "?", "--unknown", "NA"),
+    )
+    assert json.loads(answer.out)["attributes"][0]["unknown"] == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("a=b", "c"), ("group", "a=b"), ("a=b", "c=d"), ("group", "x y")]
+)
+def test_a_column_and_a_value_may_hold_an_equals_sign(shell, tmp_path, column, value):
+    table = pl.DataFrame({column: [value, value, "z", "z"], "y": [1, 0, 1, 1]})
+    table.write_csv(tmp_path / "t.csv")
+    answer = shell(
+        *("audit", "t.csv", "--protected", column, "--outcome", "y", "--format", "json"),
+        *("--reference", f"{column}={value}"),
+    )
+    assert json.loads(answer.out)["attributes"][0]["reference"] == value
+
+
+@pytest.mark.parametrize("favorable", ["1", "1.0"])
+def test_a_favorable_number_in_parquet_may_be_named_as_a_whole_one(shell, tmp_path, favorable):
+    table = pl.DataFrame({"g": ["A", "A", "B", "B"], "y": [1.0, 0.0, 1.0, 2.0]})
+    table.write_parquet(tmp_path / "t.parquet")
+    answer = shell(
+        *("audit", "t.parquet", "--protected", "g", "--outcome", "y", "--format", "json"),
+        *("--favorable", favorable),
+    )
+    assert answer.code == 0
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_a_shipped_data_set_needs_no_options(shell, name):
+    answer = shell("audit", name)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith(f"{name}: ")
+
+
+def test_datasets_lists_each_with_source_and_licence(shell):
+    answer = shell("datasets")
+    assert answer.code == 0
+    for name in datasets.names():
+        assert f"{name}: {datasets.load(name).title}" in answer.out
+    assert answer.out.count("CC BY 4.0") == 2
+
+
+def test_rules_lists_each_with_source_and_status(shell):
+    answer = shell("rules")
+    assert answer.code == 0
+    for rule in fourfifths.RULES.values():
+        assert rule.source in answer.out
+        assert rule.status in answer.out
+
+
+def test_the_demonstration_runs_on_shipped_data(shell):
+    answer = shell("demo")
+    assert (answer.code, answer.err) == (0, "")
+    assert "0.553" in answer.out  # 9/27 against 41/68
+    assert "0.360" in answer.out  # .3597
+
+
+def test_version(shell):
+    answer = shell("--version")
+    assert (answer.code, answer.out) == (0, f"fourfifths {fourfifths.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("audit", "--help"), ("demo", "--help")])
+def test_help(shell, arguments):
+    answer = shell(*arguments)
+    assert (answer.code, answer.err) == (0, "")
+    assert "Usage: fourfifths" in answer.out
+
+
+def test_nothing_at_all_shows_the_help(shell):
+    assert "audit" in shell().out
+
+
+def test_help_names_every_option(shell):
+    text = shell("audit", "--help").out
+    for option in (
+        *("--protected", "--outcome", "--favorable", "--reference", "--rule", "--weights"),
+        *("--strata", "--score", "--format", "--out", "--band", "--unknown", "--median-of"),
+    ):
+        assert option in text
+
+
+def test_every_group_and_every_number_is_shown_in_80_columns(shell, tmp_path, monkeypatch):
+    names = ["American Indian or Alaska Native", "Black or African American", "White"]
+    table = frame({name: (2500 + 40 * at, 5000) for at, name in enumerate(names)})
+    table.loc[::5, "group"] = None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = shell("audit", "t.csv", "--protected", "group", "--outcome", "hired")
+    first_table = answer.out.partition("tests and sizes")[0].partition("\n\n")[2]
+    assert "…" not in answer.out
+    for word in " ".join(names).split():
+        assert word in first_table
+
+
+def test_a_pipe_that_closes_early_is_no_error():
+    done = subprocess.run(
+        f"'{COMMAND}' audit adult --protected sex --protected race --format json | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+def test_the_real_command_answers_from_another_folder(tmp_path):
+    done = subprocess.run(
+        [COMMAND, "audit", "ricci", "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONWARNINGS": "error"},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["rows"] == 118
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,252 @@
+"""Who is compared with whom: the reference, many comparisons, unknown membership."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pandas as pd
+import pytest
+from counted import frame, measure
+from statsmodels.stats.multitest import multipletests
+
+import fourfifths
+from fourfifths.errors import GroupError
+
+THREE = {"A": (10, 40), "B": (20, 40), "C": (30, 50)}
+
+
+def both(people: list[tuple[str | None, str | None, bool]]) -> pd.DataFrame:
+    """Return rows of sex, race and whether selected."""
+    table = pd.DataFrame(people, columns=["sex", "race", "chosen"])
+    return table.assign(chosen=table["chosen"].map({True: "yes", False: "no"}))
+
+
+def test_each_value_is_compared_with_the_highest_rate():
+    attribute = measure(THREE).attributes[0]
+    assert attribute.reference == "C"
+    assert attribute["A"].impact_ratio == pytest.approx((10 / 40) / (30 / 50))
+    assert attribute["B"].impact_ratio == pytest.approx((20 / 40) / (30 / 50))
+
+
+def test_a_designated_reference_replaces_the_highest_rate():
+    result = measure(THREE, reference="B")
+    assert result.attributes[0].reference == "B"
+    assert result["A"].impact_ratio == pytest.approx(0.5)
+    assert any("which is C's" in note and "B was designated" in note for note in result.notes)
+
+
+def test_a_designated_reference_that_ties_for_the_highest_rate_needs_no_note():
+    result = measure({"A": (5, 10), "B": (5, 10), "C": (4, 10)}, reference="B")
+    assert not any("highest rate" in note for note in result.notes)
+
+
+def test_a_group_under_two_percent_is_no_reference():
+    result = measure({"tiny": (9, 10), "men": (300, 500), "women": (250, 490)})
+    assert result.attributes[0].reference == "men"
+
+
+def test_with_every_group_under_two_percent_the_highest_rate_is_still_the_reference():
+    groups = {f"g{place:02}": (5, 10) for place in range(60)} | {"g40": (9, 10)}
+    assert measure(groups, rule="nyc-ll144").attributes[0].reference == "g40"
+
+
+def test_holm_adjusts_for_all_comparisons_of_an_attribute():
+    groups = [group for group in measure(THREE).attributes[0].groups if group.group != "C"]
+    expected = multipletests([group.fisher_p for group in groups], method="holm")[1]
+    assert [group.holm_p for group in groups] == pytest.approx(expected.tolist())
+
+
+def test_holm_adjusts_over_all_attributes_at_once():
+    table = frame(THREE).assign(sex=(["F", "M", "F", "F", "M"] * 26))
+    result = fourfifths.impact(table, protected=["group", "sex"], outcome="hired")
+    compared = [
+        group
+        for attribute in result
+        for group in attribute.groups
+        if group.group != attribute.reference
+    ]
+    expected = multipletests([group.fisher_p for group in compared], method="holm")[1]
+    assert [group.holm_p for group in compared] == pytest.approx(expected.tolist())
+    assert len(compared) == 2 + 1 + 5
+
+
+def test_several_attributes_are_measured_each_alone_and_jointly():
+    table = both([("F", "B", True), ("F", "W", False), ("M", "B", True), ("M", "W", True)] * 5)
+    result = fourfifths.impact(table, protected=["sex", "race"], outcome="chosen")
+    assert [each.protected for each in result] == [("sex",), ("race",), ("sex", "race")]
+    assert [group.group for group in result.attributes[2].groups] == [
+        "F & B",
+        "F & W",
+        "M & B",
+        "M & W",
+    ]
+    assert result.attributes[2]["F & W"].values == {"sex": "F", "race": "W"}
+    assert result.attributes[2]["F & W"].selected == 0
+
+
+def test_a_joint_reference_is_the_group_with_both_designated_values():
+    table = both([("F", "B", True), ("F", "W", False), ("M", "B", True), ("M", "W", True)] * 5)
+    result = fourfifths.impact(
+        table, protected=["sex", "race"], outcome="chosen", reference={"sex": "M", "race": "W"}
+    )
+    assert [each.reference for each in result] == ["M", "W", "M & W"]
+
+
+def test_with_one_reference_designated_the_joint_one_is_the_highest_rate():
+    table = both(
+        [("F", "B", True), ("F", "B", True), ("F", "W", False), ("M", "B", False), ("M", "W", True)]
+        * 5
+        + [("M", "W", False)]
+    )
+    result = fourfifths.impact(
+        table, protected=["sex", "race"], outcome="chosen", reference={"sex": "M"}
+    )
+    assert result.attributes[0].reference == "M"
+    assert result.attributes[2].reference == "F & B"
+
+
+def test_a_joint_reference_without_rows_is_an_error():
+    table = both([("F", "B", True), ("F", "W", False), ("M", "B", True)] * 3)
+    with pytest.raises(GroupError, match=r"no rows are 'M & W'"):
+        fourfifths.impact(
+            table, protected=["sex", "race"], outcome="chosen", reference={"sex": "M", "race": "W"}
+        )
+
+
+def test_a_joint_distribution_that_no_row_knows_is_an_error():
+    table = both([("F", None, True), ("M", None, False), (None, "B", True), (None, "W", False)])
+    with pytest.raises(GroupError, match=r"sex.*race"):
+        fourfifths.impact(table, protected=["sex", "race"], outcome="chosen")
+
+
+def test_unknown_membership_is_counted_and_shown():
+    table = frame({"A": (3, 8), "B": (16, 25), "?": (2, 5)})
+    result = fourfifths.impact(table, protected="group", outcome="hired", unknown=["?"])
+    attribute = result.attributes[0]
+    assert (attribute.unknown, attribute.unknown_selected) == (5, 2)
+    assert [group.n for group in attribute.groups] == [8, 25]
+    assert any("5 rows have no known group (2 of them selected)" in note for note in result.notes)
+    assert "(unknown)" in str(result)
+
+
+def test_a_value_that_looks_unknown_is_a_group_until_one_says_so():
+    result = measure({"A": (3, 8), "B": (16, 25), "?": (2, 5)})
+    assert result["?"].n == 5
+    assert any("--unknown '?'" in note for note in result.notes)
+
+
+def test_unknown_may_be_one_value():
+    table = frame({"A": (3, 8), "N": (16, 25), "NA": (2, 5)})
+    result = fourfifths.impact(table, protected="group", outcome="hired", unknown="NA")
+    assert result.attributes[0].unknown == 5
+    assert result["N"].n == 25
+
+
+def test_without_unknown_membership_there_are_no_bounds():
+    group = measure(THREE)["A"]
+    assert all(math.isnan(bound) for bound in group.impact_ratio_bounds)
+    assert group.why["impact_ratio_bounds"] == "no membership is unknown"
+
+
+def ratios_by_brute_force(people, group, reference, choices):
+    """Return the ratio under each way to fill in what is unknown."""
+    options = [
+        [
+            filled
+            for filled in choices
+            if all(known in (None, value) for known, value in zip(member, filled, strict=True))
+        ]
+        for member, _ in people
+    ]
+    for ways in itertools.product(*options):
+        counts = {group: [0, 0], reference: [0, 0]}
+        for filled, (_, selected) in zip(ways, people, strict=True):
+            if filled in counts:
+                counts[filled][0] += selected
+                counts[filled][1] += 1
+        (x, n), (x_r, n_r) = counts[group], counts[reference]
+        yield Fraction(x * n_r, n * x_r) if x_r else None
+
+
+SINGLE = {
+    "two groups": ("AAABBBB", [1, 1, 0, 1, 1, 1, 0], [1, 0, 0]),
+    "three groups": ("AAABBBBCC", [1, 0, 0, 1, 1, 1, 0, 1, 0], [1, 1, 0]),
+    "only selected unknown": ("AAABBB", [1, 0, 0, 1, 1, 0], [1, 1]),
+    "only rejected unknown": ("AAABBB", [1, 0, 0, 1, 1, 0], [0, 0, 0]),
+    "no one selected in the group": ("AAABBB", [0, 0, 0, 1, 1, 0], [1, 0]),
+    "everyone selected": ("AABBB", [1, 1, 1, 1, 1], [1, 0]),
+}
+
+
+@pytest.mark.parametrize(("members", "selected", "unknown"), SINGLE.values(), ids=SINGLE)
+def test_the_bounds_are_the_extremes_over_all_ways_to_assign_the_unknown(
+    members, selected, unknown
+):
+    people = [((member,), bool(got)) for member, got in zip(members, selected, strict=True)]
+    people += [((None,), bool(got)) for got in unknown]
+    table = pd.DataFrame(
+        {
+            "group": [member for (member,), _ in people],
+            "hired": ["yes" if got else "no" for _, got in people],
+        }
+    )
+    result = fourfifths.impact(table, protected="group", outcome="hired", reference="B")
+    choices = [(value,) for value in sorted(set(members))]
+    for group in sorted(set(members) - {"B"}):
+        ratios = list(ratios_by_brute_force(people, (group,), ("B",), choices))
+        assert result[group].impact_ratio_bounds == pytest.approx((min(ratios), max(ratios)))
+
+
+def test_the_bounds_are_the_extremes_where_some_know_one_attribute_only():
+    people = [
+        *[(("F", "B"), got) for got in (True, False, False)],
+        *[(("F", "W"), got) for got in (True, True, False)],
+        *[(("M", "B"), got) for got in (True, False)],
+        *[(("M", "W"), got) for got in (True, True, True, False)],
+        (("F", None), True),
+        (("F", None), False),
+        ((None, "W"), True),
+        ((None, "W"), False),
+        ((None, None), True),
+        ((None, None), False),
+    ]
+    table = both([(*member, got) for member, got in people])
+    result = fourfifths.impact(
+        table, protected=["sex", "race"], outcome="chosen", reference={"sex": "M", "race": "W"}
+    )
+    choices = [(sex, race) for sex in "FM" for race in "BW"]
+    joint = result.attributes[2]
+    assert joint.unknown == 6
+    for group in choices[:-1]:
+        ratios = list(ratios_by_brute_force(people, group, ("M", "W"), choices))
+        found = joint[" & ".join(group)].impact_ratio_bounds
+        assert found == pytest.approx((min(ratios), max(ratios))), group
+
+
+def test_a_reference_that_the_unknown_could_leave_unselected_has_no_upper_bound():
+    table = pd.DataFrame(
+        {"group": ["A", "A", "B", "B", None], "hired": ["yes", "no", "no", "no", "yes"]}
+    )
+    result = fourfifths.impact(table, protected="group", outcome="hired", reference="B")
+    low, high = result["A"].impact_ratio_bounds
+    assert low == pytest.approx((1 / 2) / (1 / 3))
+    assert math.isnan(high)
+    assert "no bound on one side" in result["A"].why["impact_ratio_bounds"]
+
+
+def test_the_bounds_hold_the_ratio():
+    table = frame({"A": (3, 8), "B": (16, 25), "?": (2, 5)})
+    result = fourfifths.impact(table, protected="group", outcome="hired", unknown=["?"])
+    low, high = result["A"].impact_ratio_bounds
+    assert low < result["A"].impact_ratio < high
+
+
+@pytest.mark.parametrize(
+    "figure", ["z", "fisher_p", "mid_p", "holm_p", "flip", "phi", "h", "detectable_ratio"]
+)
+def test_the_reference_is_not_compared_with_itself(figure):
+    reference = measure(THREE)["C"]
+    assert math.isnan(getattr(reference, figure))
+    assert reference.why[figure] == "this is the reference group"

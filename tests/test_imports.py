@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import fourfifths
+
+HEAVY = ["matplotlib", "duckdb", "sklearn.ensemble", "pandas", "numpy", "polars", "pyarrow"]
+
+
+def loaded_after(code: str) -> set[str]:
+    """Return the modules that a fresh Python has loaded after running the code."""
+    told = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print('\\n'.join(sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(told.stdout.split())
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert not loaded_after("import fourfifths") & {*HEAVY, "scipy", "narwhals", "typer", "rich"}
+
+
+def test_asking_for_help_loads_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['fourfifths', '--help']\n"
+        "from fourfifths import cli\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+    )
+    assert not loaded_after(code) & {*HEAVY, "scipy", "narwhals"}
+
+
+def test_an_audit_loads_no_plots_and_no_dataframe_library():
+    code = "import fourfifths; fourfifths.impact('ricci')"
+    assert not loaded_after(code) & {"matplotlib", "sklearn.ensemble", "pandas", "polars"}
+
+
+@pytest.mark.parametrize("name", [*fourfifths.__all__, "__version__"])
+def test_every_public_name_is_there(name):
+    assert getattr(fourfifths, name) is not None
+    assert name in dir(fourfifths)
+
+
+def test_a_public_name_survives_the_import_of_every_module():
+    for module in ("measure", "impact_result", "impact_report", "impact_plot", "cli", "demo"):
+        importlib.import_module(f"fourfifths.{module}")
+    assert callable(fourfifths.impact)
+
+
+def test_another_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'fairness'"):
+        _ = fourfifths.fairness

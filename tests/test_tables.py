@@ -1,0 +1,301 @@
+"""Every kind of table gives the same result."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fourfifths
+from fourfifths.errors import ColumnError, TableError
+
+COLUMNS = {
+    "race": ["B"] * 8 + ["W"] * 25 + ["H"] * 10 + [None] * 4,
+    "job": (["clerk", "cook"] * 24)[:47],
+    "hired": ["yes"] * 3
+    + ["no"] * 5
+    + ["yes"] * 16
+    + ["no"] * 9
+    + ["yes"] * 4
+    + ["no"] * 6
+    + ["yes", "no", "no", None],
+}
+
+
+def as_csv(path, delimiter=","):
+    rows = [COLUMNS, *zip(*COLUMNS.values(), strict=True)]
+    lines = [delimiter.join("" if cell is None else cell for cell in row) for row in rows]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def as_json_lines(path):
+    rows = (dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def as_gzip(path, folder):
+    packed = folder / f"{path.name}.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    return packed
+
+
+def as_parquet(path):
+    pl.DataFrame(COLUMNS).write_parquet(path)
+    return path
+
+
+def as_duckdb(columns):
+    return duckdb.connect().from_arrow(pa.table(columns))
+
+
+KINDS = {
+    "pandas": lambda _: pd.DataFrame(COLUMNS),
+    "polars": lambda _: pl.DataFrame(COLUMNS),
+    "polars lazy": lambda _: pl.LazyFrame(COLUMNS),
+    "pyarrow": lambda _: pa.table(COLUMNS),
+    "duckdb": lambda _: as_duckdb(COLUMNS),
+    "narwhals": lambda _: nw.from_native(pl.DataFrame(COLUMNS)),
+    "csv": lambda folder: as_csv(folder / "t.csv"),
+    "csv, path as text": lambda folder: str(as_csv(folder / "t.csv")),
+    "tsv": lambda folder: as_csv(folder / "t.tsv", "\t"),
+    "semicolons": lambda folder: as_csv(folder / "t.csv", ";"),
+    "csv.gz": lambda folder: as_gzip(as_csv(folder / "t.csv"), folder),
+    "parquet": lambda folder: as_parquet(folder / "t.parquet"),
+    "jsonl": lambda folder: as_json_lines(folder / "t.jsonl"),
+    "ndjson": lambda folder: as_json_lines(folder / "t.ndjson"),
+    "json": lambda folder: as_json_lines(folder / "t.json"),
+    "jsonl.gz": lambda folder: as_gzip(as_json_lines(folder / "t.jsonl"), folder),
+}
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "polars lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+    "duckdb": as_duckdb,
+}
+
+
+def audit(table, **options):
+    return fourfifths.impact(table, protected="race", outcome="hired", **options)
+
+
+def counts(result):
+    return {group.group: (group.selected, group.n) for group in result.attributes[0].groups}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_gives_the_same_result(kind, tmp_path):
+    result = audit(KINDS[kind](tmp_path), strata="job")
+    expected = audit(pd.DataFrame(COLUMNS), strata="job")
+    assert [each.to_dict() for each in result] == [each.to_dict() for each in expected]
+    assert result.notes == expected.notes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_has_the_counts_by_hand(kind, tmp_path):
+    result = audit(KINDS[kind](tmp_path))
+    attribute = result.attributes[0]
+    assert counts(result) == {"B": (3, 8), "W": (16, 25), "H": (4, 10)}
+    assert (attribute.unknown, attribute.unknown_selected) == (3, 1)
+    assert (result.rows, result.outcome_missing) == (46, 1)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_truth_values_are_groups_and_outcomes(frame):
+    table = FRAMES[frame]({"race": [True, True, False, False], "hired": [True, False, True, True]})
+    assert counts(audit(table)) == {"True": (1, 2), "False": (2, 2)}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("favorable", [True, "True", "true"])
+def test_a_true_outcome_may_be_named_as_a_value_or_as_text(frame, favorable):
+    table = FRAMES[frame]({"race": ["A", "A", "B", "B"], "hired": [True, False, True, True]})
+    assert counts(audit(table, favorable=favorable)) == {"A": (1, 2), "B": (2, 2)}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("favorable", [None, 1, "1", 1.0])
+def test_whole_numbers_are_groups_and_outcomes(frame, favorable):
+    table = FRAMES[frame]({"race": [1, 1, 10, 2], "hired": [1, 0, 1, 1]})
+    result = audit(table, favorable=favorable)
+    assert counts(result) == {"1": (1, 2), "2": (1, 1), "10": (1, 1)}
+    assert [group.group for group in result.attributes[0].groups] == ["1", "2", "10"]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("favorable", [None, 1, 1.0, "1.0", "1"])
+def test_an_outcome_of_floating_point_numbers_may_be_named_as_written(frame, favorable):
+    table = FRAMES[frame]({"race": ["A", "A", "B", "B"], "hired": [1.0, 0.0, 1.0, None]})
+    assert counts(audit(table, favorable=favorable)) == {"A": (1, 2), "B": (1, 1)}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_missing_number_is_unknown_membership(frame):
+    table = FRAMES[frame]({"race": [1.0, 2.0, None, 2.0], "hired": ["yes", "yes", "no", "no"]})
+    result = audit(table)
+    assert result.attributes[0].unknown == 1
+    assert sum(group.n for group in result.attributes[0].groups) == 3
+
+
+@pytest.mark.parametrize("frame", ["polars", "polars lazy", "pyarrow", "duckdb"])
+def test_nan_and_null_are_both_missing(frame):
+    table = FRAMES[frame](
+        {"race": [1.0, 2.0, None, float("nan")], "hired": ["yes", "yes", "no", "no"]}
+    )
+    assert audit(table).attributes[0].unknown == 2
+
+
+@pytest.mark.parametrize(
+    "dtype", ["object", "str", "string", "category", "string[pyarrow]", "large_string[pyarrow]"]
+)
+def test_pandas_text_of_any_dtype(dtype):
+    if dtype == "large_string[pyarrow]":
+        dtype = pd.ArrowDtype(pa.large_string())
+    table = pd.DataFrame(COLUMNS).astype({"race": dtype, "hired": dtype})
+    assert counts(audit(table)) == {"B": (3, 8), "W": (16, 25), "H": (4, 10)}
+    assert audit(table).attributes[0].unknown == 3
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Int8", "int64[pyarrow]"])
+def test_pandas_nullable_numbers_stay_whole(dtype):
+    table = pd.DataFrame(
+        {"race": pd.array([1, 1, 2, None], dtype=dtype), "hired": ["yes", "no", "yes", "no"]}
+    )
+    assert counts(audit(table)) == {"1": (1, 2), "2": (1, 1)}
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "bool[pyarrow]"])
+def test_pandas_nullable_truth_values(dtype):
+    table = pd.DataFrame(
+        {"race": ["A", "A", "B", "B"], "hired": pd.array([True, False, True, None], dtype=dtype)}
+    )
+    result = audit(table)
+    assert counts(result) == {"A": (1, 2), "B": (1, 1)}
+    assert result.outcome_missing == 1
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["B", "H", "W", "unused"])])
+def test_polars_categories(dtype):
+    table = pl.DataFrame(COLUMNS).with_columns(pl.col("race").cast(dtype))
+    for each in (table, table.lazy(), table.to_arrow(), table.to_pandas()):
+        assert counts(audit(each)) == {"B": (3, 8), "W": (16, 25), "H": (4, 10)}
+
+
+def test_an_unused_category_is_no_group():
+    table = pd.DataFrame(COLUMNS)
+    table["race"] = pd.Categorical(table["race"], categories=["W", "B", "H", "unused"])
+    assert set(counts(audit(table))) == {"B", "W", "H"}
+
+
+def test_a_numpy_float_column_with_nan_has_missing_values():
+    table = pd.DataFrame({"race": np.array([0.0, 1.0, np.nan, 1.0]), "hired": [1, 1, 0, 0]})
+    assert audit(table).attributes[0].unknown == 1
+
+
+def test_dates_are_groups_and_are_told_as_text():
+    table = pl.DataFrame(
+        {"race": ["2020-01-01", "2021-01-01", "2021-01-01"], "hired": [0, 1, 1]}
+    ).with_columns(pl.col("race").str.to_date())
+    result = audit(table)
+    assert set(counts(result)) == {"2020-01-01", "2021-01-01"}
+    assert '"2020-01-01"' in result.to_json()
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(
+    ("values", "unknown"),
+    [
+        (["a", "b", "?", "a"], "?"),
+        ([1, 2, 3, 1], 3),
+        ([1, 2, 3, 1], "3"),
+        ([1.5, 2.0, 3.0, 1.5], 3.0),
+    ],
+)
+def test_a_value_that_means_unknown_may_have_any_type(frame, values, unknown):
+    table = FRAMES[frame]({"race": values, "hired": ["yes", "no", "yes", "no"]})
+    result = audit(table, unknown=[unknown])
+    assert result.attributes[0].unknown == 1
+    assert len(result.attributes[0].groups) == 2
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_bands_cut_a_numeric_column_and_an_edge_belongs_below(frame):
+    table = FRAMES[frame](
+        {"race": [20, 25, 26, 40, 41, None], "hired": ["yes", "no", "yes", "yes", "no", "no"]}
+    )
+    result = audit(table, bands={"race": [25, 40]})
+    assert counts(result) == {"race <= 25": (1, 2), "25 < race <= 40": (2, 2), "race > 40": (0, 1)}
+    assert result.attributes[0].unknown == 1
+
+
+@pytest.mark.parametrize(
+    "edges", [[], [40, 25], [25, 25], [float("nan")], [float("inf")], [25, float("inf")]]
+)
+def test_band_edges_rise_and_are_finite(edges):
+    table = pd.DataFrame({"race": [20, 25, 26], "hired": ["yes", "no", "yes"]})
+    with pytest.raises(ColumnError, match=r"bands: the edges of 'race'"):
+        audit(table, bands={"race": edges})
+
+
+def test_bands_of_a_column_of_words_are_an_error():
+    table = pd.DataFrame(COLUMNS)
+    with pytest.raises(ColumnError, match=r"bands='race': expected numbers, found '[BWH]'"):
+        audit(table, bands={"race": [25]})
+
+
+@pytest.mark.parametrize("edges", [[999_999, 1_000_000], [1_234_567, 1_234_568]])
+def test_bands_at_large_numbers_keep_their_digits(edges):
+    table = pd.DataFrame(
+        {"race": [1, edges[0] + 0.5, edges[1] + 0.5], "hired": ["yes", "no", "yes"]}
+    )
+    labels = [group.group for group in audit(table, bands={"race": edges}).attributes[0].groups]
+    assert len(set(labels)) == 3
+    assert str(edges[0]) in labels[0]
+
+
+@pytest.mark.parametrize(
+    "thing", [None, 3, {"race": [1]}, [1, 2], pd.Series([1, 2]), np.zeros((2, 2))]
+)
+def test_what_is_no_table_is_an_error_that_says_what_is(thing):
+    with pytest.raises(TableError, match=r"cannot use .*expected a pandas, polars or pyarrow"):
+        audit(thing)
+
+
+def test_a_table_without_rows_is_an_error():
+    with pytest.raises(TableError, match="the table has no rows"):
+        audit(pd.DataFrame(COLUMNS).head(0))
+
+
+def test_two_columns_of_one_name_are_an_error():
+    table = pd.DataFrame([["B", "yes", 1], ["W", "no", 2]], columns=["race", "hired", "hired"])
+    with pytest.raises(TableError, match="hired"):
+        audit(table)
+
+
+@pytest.mark.parametrize("frame", ["polars", "pyarrow", "duckdb"])
+def test_a_column_of_lists_is_an_error(frame):
+    table = FRAMES[frame]({"race": [["A"], ["B"], ["A", "B"]], "hired": ["yes", "no", "yes"]})
+    with pytest.raises(ColumnError, match="race"):
+        audit(table)
+
+
+def test_a_duckdb_relation_of_a_query_is_a_table():
+    connection = duckdb.connect()
+    connection.register("applicants", pa.table(COLUMNS))
+    relation = connection.sql("select race, hired from applicants where race != 'H'")
+    assert counts(audit(relation)) == {"B": (3, 8), "W": (16, 25)}
+
+
+def test_a_result_is_the_same_whatever_the_index_of_a_pandas_frame():
+    table = pd.DataFrame(COLUMNS)
+    table.index = [7] * len(table)
+    assert counts(audit(table)) == {"B": (3, 8), "W": (16, 25), "H": (4, 10)}
