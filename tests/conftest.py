@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from fourfifths import cli
 
-settings.register_profile("suite", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("suite", deadline=None, max_examples=20, derandomize=True)
 settings.load_profile("suite")
 
 

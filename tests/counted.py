@@ -7,11 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 import pandas as pd
+import polars as pl
 import pytest
 
 import fourfifths
 
 Groups = Mapping[str, tuple[int, int]]
+CELL = ["group", "hired", "count"]
 
 
 def rows(groups: Groups) -> dict[str, list[Any]]:
@@ -27,14 +29,17 @@ def frame(groups: Groups) -> pd.DataFrame:
     return pd.DataFrame(rows(groups))
 
 
-def aggregated(groups: Groups) -> pd.DataFrame:
-    """Return one row per group and outcome, with the number of persons in `count`."""
-    cells = [
+def cells(groups: Groups) -> list[tuple[str, str, int]]:
+    return [
         (name, outcome, count)
         for name, (selected, n) in groups.items()
         for outcome, count in (("yes", selected), ("no", n - selected))
     ]
-    return pd.DataFrame(cells, columns=["group", "hired", "count"])
+
+
+def aggregated(groups: Groups) -> pd.DataFrame:
+    """Return one row per group and outcome, with the number of persons in `count`."""
+    return pd.DataFrame(cells(groups), columns=CELL)
 
 
 def stratified(strata: Mapping[str, Groups]) -> pd.DataFrame:
@@ -46,13 +51,15 @@ def stratified(strata: Mapping[str, Groups]) -> pd.DataFrame:
 
 def measure(groups: Groups, **options: Any) -> fourfifths.Impact:
     """Audit one row per person."""
-    return fourfifths.impact(frame(groups), protected="group", outcome="hired", **options)
+    return fourfifths.impact(
+        pl.DataFrame(rows(groups)), protected="group", outcome="hired", **options
+    )
 
 
 def measure_aggregated(groups: Groups, **options: Any) -> fourfifths.Impact:
     """Audit the same persons as an aggregated table."""
     return fourfifths.impact(
-        aggregated(groups),
+        pl.DataFrame(cells(groups), schema=CELL, orient="row"),
         protected="group",
         outcome="hired",
         weights="count",

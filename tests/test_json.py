@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -83,8 +84,13 @@ AUDITS = {
 EVERY_AUDIT = pytest.mark.parametrize("audit", AUDITS.values(), ids=AUDITS)
 
 
+@functools.cache
+def text_of(audit):
+    return audit().to_json()
+
+
 def told(audit):
-    return json.loads(audit().to_json())
+    return json.loads(text_of(audit))
 
 
 def groups(answer):

@@ -281,7 +281,7 @@ def test_two_columns_of_one_name_are_an_error():
         audit(table)
 
 
-@pytest.mark.parametrize("frame", ["polars", "pyarrow", "duckdb"])
+@pytest.mark.parametrize("frame", ["pandas", "polars", "pyarrow", "duckdb"])
 def test_a_column_of_lists_is_an_error(frame):
     table = FRAMES[frame]({"race": [["A"], ["B"], ["A", "B"]], "hired": ["yes", "no", "yes"]})
     with pytest.raises(ColumnError, match="race"):

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fourfifths.errors import ColumnError, TableError, WeightsError
+from fourfifths.errors import ColumnError, TableError, WeightsError, listed
 from fourfifths.table import Table, Value
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -130,7 +130,10 @@ def sum_by(table: Table, keys: Sequence[str], measures: Mapping[str, nw.Expr]) -
     if measures:
         frame = frame.with_columns(*(measures[each].alias(name) for each, name in names.items()))
     sums = [nw.col(name).sum() for name in names.values()]
-    grouped = frame.group_by(*inside).agg(nw.len().alias("rows"), *sums)
+    try:
+        grouped = frame.group_by(*inside).agg(nw.len().alias("rows"), *sums)
+    except TypeError as error:  # pandas groups at once, and cannot group lists
+        raise ColumnError(f"column {listed(keys)}: expected plain values: {error}") from error
     found = table.rows(grouped.head(MAX_CELLS + 1))
     if not found:
         raise TableError(f"{table.name}: the table has no rows")

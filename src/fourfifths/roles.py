@@ -75,17 +75,19 @@ def assign_roles(
     else:
         outcome, favorable = _outcome(table, outcome, favorable)
     data = table.dataset
-    cuts = dict(data.bands if data else {}) | dict(bands or {})
+    own = dict(bands or {})
+    cuts = dict(data.bands if data else {}) | own
     roles = Roles(
         columns,
         outcome,
         favorable,
         _as_mapping(reference, columns),
-        data.reference if data else {},
+        # A data set's reference is one of the groups that its own bands make.
+        {key: value for key, value in (data.reference if data else {}).items() if key not in own},
         weights,
         strata,
         score,
-        {column: cuts[column] for column in cuts if column in {*columns, *(bands or {})}},
+        {column: cuts[column] for column in cuts if column in {*columns, *own}},
     )
     _check_columns(table, roles)
     return roles
