@@ -8,24 +8,33 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from fourfifths import datasets, errors
+    from fourfifths.balanced_error import ber_threshold, impact_bound
+    from fourfifths.certificate import Certificate
+    from fourfifths.certification import certify
     from fourfifths.errors import FourfifthsError
     from fourfifths.impact_result import AttributeImpact, GroupImpact, Impact
     from fourfifths.measure import impact
     from fourfifths.rules import RULES, Rule
     from fourfifths.significance import ShareTest, against_share
+    from fourfifths.verification import verify
 
 __all__ = [
     "RULES",
     "AttributeImpact",
+    "Certificate",
     "FourfifthsError",
     "GroupImpact",
     "Impact",
     "Rule",
     "ShareTest",
     "against_share",
+    "ber_threshold",
+    "certify",
     "datasets",
     "errors",
     "impact",
+    "impact_bound",
+    "verify",
 ]
 
 # Loaded when first used, so that `fourfifths --help` does not wait for numpy and scipy. A module
@@ -33,13 +42,18 @@ __all__ = [
 _HOMES = {
     "RULES": "rules",
     "AttributeImpact": "impact_result",
+    "Certificate": "certificate",
     "FourfifthsError": "errors",
     "GroupImpact": "impact_result",
     "Impact": "impact_result",
     "Rule": "rules",
     "ShareTest": "significance",
     "against_share": "significance",
+    "ber_threshold": "balanced_error",
+    "certify": "certification",
     "impact": "measure",
+    "impact_bound": "balanced_error",
+    "verify": "verification",
 }
 
 

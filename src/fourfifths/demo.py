@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from fourfifths.certificate_report import print_certificate
+from fourfifths.certification import certify
 from fourfifths.impact_report import print_impact
 from fourfifths.measure import impact
 
@@ -11,12 +13,12 @@ from fourfifths.measure import impact
 def run(stream: TextIO) -> None:
     """Print the demonstration."""
     stream.write(
-        "New Haven's promotion exams of 2003 (Ricci v. DeStefano), by race, within exam:\n"
-        "  fourfifths audit ricci --strata position\n\n"
+        "1. What happened. New Haven's promotion exams of 2003 (Ricci v. DeStefano), by race,\n"
+        "   within exam:  fourfifths audit ricci --strata position\n\n"
     )
     print_impact(impact("ricci", strata="position"), stream)
     stream.write(
-        "\nCensus incomes over 50,000 dollars, by sex:\n"
-        "  fourfifths audit adult --rule feldman2015\n\n"
+        "\n2. What could happen. Can a rule that sees only the scores and the exam have disparate\n"
+        "   impact?  fourfifths certify ricci\n\n"
     )
-    print_impact(impact("adult", rule="feldman2015"), stream)
+    print_certificate(certify("ricci"), stream)

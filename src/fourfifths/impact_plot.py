@@ -21,7 +21,7 @@ def plot_impact(result: Impact) -> Figure:
     figure = Figure(figsize=(9, 1 + 0.38 * sum(heights)), layout="constrained")
     axes = figure.subplots(len(blocks), 2, squeeze=False, gridspec_kw={"height_ratios": heights})
     for (left, right), block in zip(axes, blocks, strict=True):
-        names = [_literal(_named(group)) for group in block.groups]
+        names = [literal(_named(group)) for group in block.groups]
         places = list(range(len(names)))
         for place, group in zip(places, block.groups, strict=True):
             _draw(left, place, group.selection_rate, group.selection_rate_interval, OTHER)
@@ -36,12 +36,12 @@ def plot_impact(result: Impact) -> Figure:
         left.set_xlim(0, 1)
         left.set_xlabel("selection rate")
         title = f"{' & '.join(block.protected)}, compared with {block.reference}"
-        left.set_title(_literal(title), loc="left", fontsize="medium")
+        left.set_title(literal(title), loc="left", fontsize="medium")
         right.set_xlabel("impact ratio")
         _draw_lines(right, result)
     percent = f"{100 * result.confidence:g}%"
     figure.suptitle(
-        _literal(f"{result.table}: {result.outcome} = {result.favorable}")
+        literal(f"{result.table}: {result.outcome} = {result.favorable}")
         + f"\nintervals {percent}; rule {result.rule.name}",
         fontsize="medium",
     )
@@ -91,6 +91,6 @@ def _named(group: GroupImpact) -> str:
     return f"{group.group}{suffix}  {group.selected:,}/{group.n:,}"
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Keep matplotlib from reading dollar signs in data as mathematics."""
     return text.replace("$", r"\$")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -11,15 +10,16 @@ import numpy as np
 
 from fourfifths.comparison import compare, wrap
 from fourfifths.counts import MISSING, Counts, WeightKind, count
-from fourfifths.errors import GroupError, OptionError, TableError, listed
+from fourfifths.errors import OptionError, TableError, listed
 from fourfifths.impact_result import AttributeImpact, Impact
 from fourfifths.notes import impact_notes
+from fourfifths.prepare import name_bands, prepare_groups
 from fourfifths.roles import Roles, assign_roles, choose_favorable
 from fourfifths.rules import Rule, RuleName, get_rule
 from fourfifths.scores import MedianOf, score_measures, with_above_median
 from fourfifths.significance import holm
-from fourfifths.strata import attributes, find_value
-from fourfifths.table import Table, TableLike, Value, open_table, with_bands, with_missing
+from fourfifths.strata import attributes
+from fourfifths.table import Table, TableLike, Value, open_table
 
 
 def impact(
@@ -174,12 +174,7 @@ def _count(
     unknown: Sequence[Value],
 ) -> tuple[Counts, Roles]:
     """Prepare the columns and count; a score becomes the outcome where the rule says so."""
-    labels = {}
-    not_known = _unknown_values(table, roles, unknown)
-    for column in roles.protected:
-        table = with_missing(table, column, not_known[column])
-        if column in roles.bands:
-            table, labels[column] = with_bands(table, column, roles.bands[column])
+    table, labels = prepare_groups(table, roles.protected, roles.bands, unknown)
     if roles.weights:
         table = table.with_numbers(roles.weights, "weights")
     measures = {}
@@ -193,20 +188,4 @@ def _count(
     counts = count(table, keys, weights=roles.weights, weights_are=weights_are, measures=measures)
     if not np.any(counts.codes[str(roles.outcome)] != MISSING):
         raise TableError(f"outcome={roles.outcome!r}: every value is missing")
-    named = {
-        column: tuple(labels[column][int(code)] for code in values) if column in labels else values
-        for column, values in counts.values.items()
-    }
-    return replace(counts, values=named), roles
-
-
-def _unknown_values(table: Table, roles: Roles, unknown: Sequence[Value]) -> dict[str, list[Value]]:
-    """Return, for each protected column, which of its values mean that membership is not known."""
-    counted = count(table, roles.protected).values if unknown else {}
-    found: dict[str, list[Value]] = {column: [] for column in roles.protected}
-    for token in unknown:
-        for column, values in counted.items():
-            # A token may belong to some of the columns only.
-            with suppress(GroupError):
-                found[column].append(find_value(token, values, ""))
-    return found
+    return name_bands(counts, labels), roles

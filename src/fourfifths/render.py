@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 UNDEFINED = "-"
-NAME_WIDTH = 26
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,15 @@ class Sheet:
     rows : tuple of tuple of str
     marked : tuple of bool
         The rows that stand out.
+    name_width : int
+        The first column's largest width; longer texts are folded.
     """
 
     title: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     marked: tuple[bool, ...]
+    name_width: int = 26
 
 
 def print_sheet(console: Console, sheet: Sheet) -> None:
@@ -51,7 +53,7 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
         padding=(0, 1, 0, 0),
     )
     longest = max(len(printable(row[0])) for row in sheet.rows) if sheet.rows else 0
-    first = min(max(longest, len(sheet.headers[0])), NAME_WIDTH)
+    first = min(max(longest, len(sheet.headers[0])), sheet.name_width)
     table.add_column(Text(sheet.headers[0]), overflow="fold", width=first)
     for header in sheet.headers[1:]:
         table.add_column(Text(header), justify="right", no_wrap=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from fourfifths.errors import ColumnError, OptionError, OutcomeError, listed
 from fourfifths.rules import Rule
@@ -66,6 +66,7 @@ def assign_roles(
     strata: str | None,
     score: str | None,
     bands: Mapping[str, Sequence[float]] | None,
+    outcome_is: Literal["needed", "optional"] = "needed",
 ) -> Roles:
     """Check the columns and fill in what a shipped data set says of itself."""
     columns = _protected_columns(table, protected)
@@ -74,6 +75,11 @@ def assign_roles(
         favorable = True
     else:
         outcome, favorable = _outcome(table, outcome, favorable)
+        if outcome is None and outcome_is == "needed":
+            raise ColumnError(
+                f"outcome: name the column that says who was selected (columns of {table.name}: "
+                f"{listed(table.columns)})"
+            )
     data = table.dataset
     own = dict(bands or {})
     cuts = dict(data.bands if data else {}) | own
@@ -107,14 +113,9 @@ def _protected_columns(table: Table, protected: str | Sequence[str] | None) -> t
     return columns
 
 
-def _outcome(table: Table, outcome: str | None, favorable: Any) -> tuple[str, Any]:
+def _outcome(table: Table, outcome: str | None, favorable: Any) -> tuple[str | None, Any]:
     data = table.dataset
-    if outcome is None:
-        if data is None:
-            raise ColumnError(
-                f"outcome: name the column that says who was selected (columns of {table.name}: "
-                f"{listed(table.columns)})"
-            )
+    if outcome is None and data:
         outcome = data.outcome
     if data and favorable is None and outcome == data.outcome:
         favorable = data.favorable

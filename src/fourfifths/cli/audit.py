@@ -1,0 +1,95 @@
+"""`fourfifths audit`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from fourfifths.cli.options import (
+    Band,
+    Favorable,
+    Format,
+    MedianOfChoice,
+    Out,
+    Outcome,
+    Protected,
+    Reference,
+    RuleChoice,
+    Source,
+    Unknown,
+    WeightsAre,
+    bands,
+    deliver,
+    pairs,
+)
+
+
+def audit(
+    source: Source,
+    protected: Protected = None,
+    outcome: Outcome = None,
+    favorable: Favorable = None,
+    reference: Reference = None,
+    rule: Annotated[
+        RuleChoice, typer.Option(help="The rule that reads the figures: see 'fourfifths rules'.")
+    ] = RuleChoice.UGESP,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COL", help="A column of weights, 0 or more.")
+    ] = None,
+    weights_are: Annotated[
+        WeightsAre,
+        typer.Option(help="Sampling weights, or counts of persons in an aggregated table."),
+    ] = WeightsAre.SAMPLING,
+    strata: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Compare within each value of this column as well."),
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="A column of scores: above the median (nyc-ll144), mean difference (lending-air).",
+        ),
+    ] = None,
+    median_of: Annotated[
+        MedianOfChoice, typer.Option(help="Whether rows of unknown membership enter the median.")
+    ] = MedianOfChoice.ALL,
+    band: Band = None,
+    unknown: Unknown = None,
+    output_format: Annotated[
+        Format, typer.Option("--format", help="How to show the result.")
+    ] = Format.TABLE,
+    out: Out = None,
+) -> None:
+    """Measure what happened: rates, ratios, tests, findings."""
+    from fourfifths.measure import impact
+
+    result = impact(
+        source,
+        protected=protected,
+        outcome=outcome,
+        favorable=favorable,
+        reference=pairs(reference, "--reference", protected) or None,
+        rule=rule.value,
+        weights=weights,
+        weights_are=weights_are.value,
+        strata=strata,
+        score=score,
+        median_of=median_of.value,
+        bands=bands(band, protected),
+        unknown=unknown or (),
+    )
+    from fourfifths.impact_report import impact_csv, impact_markdown, print_impact
+
+    if output_format is Format.TABLE and out is None:
+        print_impact(result, sys.stdout)
+        return
+    texts = {
+        Format.TABLE: lambda: f"{result}\n",
+        Format.JSON: lambda: f"{result.to_json()}\n",
+        Format.CSV: lambda: impact_csv(result),
+        Format.MARKDOWN: lambda: impact_markdown(result),
+    }
+    deliver(texts[output_format](), out, source)

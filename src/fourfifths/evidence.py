@@ -1,0 +1,246 @@
+"""From what auditors said of every row to limits of the impact floor, and a verdict.
+
+An auditor's ratio limits come from two places. At most: the ratio of a rule that it found, whose
+cut was set on training rows, by the score interval. At least: the larger of the distribution-free
+band around its ROC curve and the paper's bound from its balanced error rate. Each limit errs with
+probability at most (1 - confidence) / (2 auditors), on each of the two sides; so all hold together
+with the stated confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from fourfifths.auditors import OutOfFold, Side
+from fourfifths.balanced_error import Errors, ber_threshold, impact_bound
+from fourfifths.counts import BoolArray
+from fourfifths.intervals import ratio_interval
+from fourfifths.roc import Hull, hull
+
+Verdict = Literal["certified", "not certified", "inconclusive"]
+MAX_GROWTH = 1e6
+
+
+@dataclass(frozen=True)
+class Beta:
+    """The selection rate of the side that is harmed: the group's, or in reverse the reference's.
+
+    Attributes
+    ----------
+    rate : float
+    interval : tuple of float
+        Both ends are `rate` where it was given as a number.
+    counts : (selected, n) or None
+        None where it was given.
+    """
+
+    rate: float
+    interval: tuple[float, float]
+    counts: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class SideEvidence:
+    """What one auditor found on one side.
+
+    Attributes
+    ----------
+    side : {"group", "reference"}
+        Who would be harmed.
+    floor : float
+        The impact floor at beta, from the hull of the out-of-fold ROC curve.
+    least, most : float
+        Limits of the floor.
+    selected, n, selected_other, n_other : int
+        What the rule that it found selects of the side that is harmed, and of the other.
+    ratio : float
+        The rule's impact ratio; NaN if it selects no one of the other side.
+    """
+
+    side: Side
+    floor: float
+    least: float
+    most: float
+    selected: int
+    n: int
+    selected_other: int
+    n_other: int
+
+    @property
+    def ratio(self) -> float:
+        """The impact ratio of the rule, harmed over other."""
+        if not self.selected_other:
+            return float("nan")
+        return (self.selected * self.n_other) / (self.n * self.selected_other)
+
+
+@dataclass(frozen=True)
+class AuditorEvidence:
+    """What one auditor found.
+
+    Attributes
+    ----------
+    errors : Errors
+    interval : tuple of float
+        Of the balanced error rate, at the corrected confidence.
+    curve : Hull
+        Of the side of the group: rates on the group and on the reference.
+    group, reference : SideEvidence
+        Rules that harm the group, and rules that harm the reference.
+    """
+
+    errors: Errors
+    interval: tuple[float, float]
+    curve: Hull
+    group: SideEvidence
+    reference: SideEvidence
+
+
+def weigh(
+    found: OutOfFold, is_reference: BoolArray, betas: Mapping[Side, Beta], confidence: float
+) -> AuditorEvidence:
+    """Return the limits that one auditor's out-of-fold answers support."""
+    taken = found.score > 0
+    errors = Errors(
+        int(np.sum(taken & ~is_reference)),
+        int(np.sum(~is_reference)),
+        int(np.sum(~taken & is_reference)),
+        int(np.sum(is_reference)),
+    )
+    interval = errors.interval(confidence)
+    curves = {
+        "group": hull(found.score, is_reference),
+        "reference": hull(-found.score, ~is_reference),
+    }
+    chosen = {"group": found.selected, "reference": found.selected_reverse}
+    sides = {
+        side: _side(
+            side,
+            curves[side],
+            chosen[side],
+            is_reference == (side == "reference"),
+            betas[side],
+            interval[0],
+            confidence,
+        )
+        for side in betas
+    }
+    return AuditorEvidence(errors, interval, curves["group"], sides["group"], sides["reference"])
+
+
+def _side(
+    side: Side,
+    curve: Hull,
+    selected: BoolArray,
+    harmed: BoolArray,
+    beta: Beta,
+    ber_low: float,
+    confidence: float,
+) -> SideEvidence:
+    counts = (
+        int(np.sum(selected & harmed)),
+        int(np.sum(harmed)),
+        int(np.sum(selected & ~harmed)),
+        int(np.sum(~harmed)),
+    )
+    most = float(ratio_interval(*counts, confidence)[1])
+    return SideEvidence(
+        side,
+        float(curve.floor(beta.rate)),
+        least_ratio(curve, ber_low, beta.interval[0], confidence),
+        1.0 if np.isnan(most) else most,
+        *counts,
+    )
+
+
+def least_ratio(curve: Hull, ber_low: float, beta_low: float, confidence: float) -> float:
+    """Return the ratio under which, with the confidence, no rule on the score can be."""
+    band = float(curve.floor_band(beta_low, confidence)[0])
+    return max(band, float(impact_bound(ber_low, beta_low)))
+
+
+def verdict_of(
+    evidence: Mapping[str, AuditorEvidence], threshold: float, side: Side | None = None
+) -> Verdict:
+    """Return the verdict over all auditors, on one side or on both."""
+    found = [
+        getattr(each, which)
+        for each in evidence.values()
+        for which in ((side,) if side else ("group", "reference"))
+    ]
+    if any(each.most < threshold for each in found):
+        return "not certified"
+    if all(each.least >= threshold for each in found):
+        return "certified"
+    return "inconclusive"
+
+
+def paper_verdict(evidence: Mapping[str, AuditorEvidence], beta: Beta, threshold: float) -> Verdict:
+    """Return the verdict of the paper's test: the least BER against its threshold."""
+    line = float(ber_threshold(beta.interval[0], threshold))
+    if all(each.interval[0] > line for each in evidence.values()):
+        return "certified"
+    if any(each.interval[1] <= line for each in evidence.values()):
+        return "not certified"
+    return "inconclusive"
+
+
+def rows_needed(
+    evidence: Mapping[str, AuditorEvidence],
+    betas: Mapping[Side, Beta],
+    threshold: float,
+    confidence: float,
+) -> int | None:
+    """Return how many rows like these would settle it; None if not even a million times as many.
+
+    Rates stay as they were seen, and every count grows in step.
+    """
+    rows = next(iter(evidence.values())).errors
+    found = [side for each in evidence.values() for side in (each.group, each.reference)]
+    lowest = min(found, key=lambda side: np.nan_to_num(side.ratio, nan=1.0))
+    if lowest.ratio < threshold:
+        settled = _harm_is_shown(lowest, threshold, confidence)
+    else:
+        settled = _safety_is_shown(evidence, betas, threshold, confidence)
+    if not settled(MAX_GROWTH):
+        return None
+    low, high = 1.0, MAX_GROWTH
+    while high / low > 1.005:
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if settled(middle) else (middle, high)
+    return int(np.ceil(high * (rows.n + rows.n_reference)))
+
+
+def _harm_is_shown(
+    side: SideEvidence, threshold: float, confidence: float
+) -> Callable[[float], bool]:
+    def settled(growth: float) -> bool:
+        own = (growth * side.selected, growth * side.n)
+        other = (growth * side.selected_other, growth * side.n_other)
+        return bool(ratio_interval(*own, *other, confidence)[1] < threshold)
+
+    return settled
+
+
+def _safety_is_shown(
+    evidence: Mapping[str, AuditorEvidence],
+    betas: Mapping[Side, Beta],
+    threshold: float,
+    confidence: float,
+) -> Callable[[float], bool]:
+    def settled(growth: float) -> bool:
+        for each in evidence.values():
+            seen = each.errors
+            counts = (seen.wrong, seen.n, seen.wrong_reference, seen.n_reference)
+            grown = Errors(*(round(growth * count) for count in counts))
+            low = grown.interval(confidence)[0]
+            bounds = [float(impact_bound(low, beta.interval[0])) for beta in betas.values()]
+            if min(bounds) < threshold:
+                return False
+        return True
+
+    return settled

@@ -1,0 +1,29 @@
+"""A progress bar on a terminal, and nothing anywhere else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a long run calls after each of its steps."""
+
+    advance: Callable[[str], None]
+
+
+@contextmanager
+def steps(title: str, total: int) -> Iterator[Steps]:
+    """Show how many of `total` steps are done, on standard error if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield Steps(lambda _: None)
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield Steps(lambda what: bar.update(task, advance=1, description=what))
