@@ -73,6 +73,7 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         chosen on inner folds, and the classifier fitted to all rows.
         """
         self.classes_ = np.array([False, True])
+        y = np.asarray(y, dtype=np.bool_)
         with _quiet():
             if min(y.sum(), (~y).sum()) >= FEW:
                 held = min(HELD_OUT, MAX_HELD / y.size)
@@ -127,9 +128,12 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows = next(sample.split(y, y))[0]
             X, y = X[rows], y[rows]
         folds = min(INNER_FOLDS, int(y.sum()), int((~y).sum()))
-        inner = StratifiedKFold(folds, shuffle=True, random_state=self.random_state)
+        splits = [(np.arange(y.size),) * 2]  # a single row of a group cannot be held out
+        if folds > 1:
+            inner = StratifiedKFold(folds, shuffle=True, random_state=self.random_state)
+            splits = list(inner.split(y, y))
         scores = np.empty((len(self.candidates), y.size))
-        for train, test in inner.split(y, y):
+        for train, test in splits:
             encoder, fitted = self._fit(X[train], y[train], self.candidates)
             encoded = encoder.transform(X[test])
             scores[:, test] = [score_of(each, encoded) for each in fitted]
