@@ -218,8 +218,12 @@ def _auditor(
 ) -> BalancedCut:
     sparse, dense = (_encoder(is_category, sparse=sparse) for sparse in (True, False))
     if classifier is not None:
-        if not hasattr(classifier, "fit") or not (
-            hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
+        if (
+            isinstance(classifier, type)
+            or not hasattr(classifier, "fit")
+            or not (
+                hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
+            )
         ):
             raise OptionError(
                 f"auditors: {name!r} is {classifier!r}; expected a scikit-learn classifier with "

@@ -36,6 +36,15 @@ def _draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> 
     axis.axhline(certificate.threshold, color=LINE, linestyle="--", linewidth=1)
     axis.axvspan(*pair.beta_interval, color=LINE, alpha=0.15, linewidth=0)
     axis.axvline(pair.beta, color=LINE, linewidth=1)
+    decisive = min(pair.auditors, key=lambda each: each.impact_floor_interval[1])
+    axis.plot(
+        [pair.beta, pair.beta],
+        decisive.impact_floor_interval,
+        color=BELOW if decisive.impact_floor_interval[1] < certificate.threshold else OTHER,
+        linewidth=4,
+        solid_capstyle="butt",
+        label=f"limits at beta, {decisive.name}",
+    )
     axis.annotate(
         f"threshold {certificate.threshold:g}",
         (0.02, certificate.threshold),

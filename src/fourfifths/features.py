@@ -84,8 +84,18 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
     if dtype.is_numeric() or dtype == nw.Boolean:
         return column.cast(nw.Float64())
     if dtype == nw.Date or dtype == nw.Datetime:
-        return column.cast(nw.Datetime("us")).dt.timestamp("ms").cast(nw.Float64())
+        return _moment(column, with_time=dtype == nw.Datetime)
     return column.cast(nw.String())
+
+
+def _moment(column: nw.Expr, *, with_time: bool) -> nw.Expr:
+    """Return a number that grows with time, from parts that every backend can tell."""
+    days = column.dt.year().cast(nw.Float64()) * 372
+    days = days + column.dt.month().cast(nw.Float64()) * 31 + column.dt.day().cast(nw.Float64())
+    if not with_time:
+        return days
+    hours = column.dt.hour().cast(nw.Float64()) + column.dt.minute().cast(nw.Float64()) / 60
+    return days + hours / 24 + column.dt.second().cast(nw.Float64()) / 86_400
 
 
 def _group_number(table: Table, protected: Sequence[str], groups: Sequence[Group]) -> nw.Expr:
@@ -116,12 +126,15 @@ def _fetch(
     ]
     if sum(map(len, chosen)) < len(number):
         loaded = loaded[np.sort(np.concatenate(chosen)).tolist()]
-    return {
-        name: np.asarray(loaded[name].to_numpy())
-        if name == "number" or loaded[name].dtype == nw.Float64
-        else np.array(loaded[name].to_list(), dtype=object)
-        for name in loaded.columns
-    }
+    return {name: _as_array(loaded[name]) for name in loaded.columns}
+
+
+def _as_array(column: nw.Series[Any]) -> ObjectArray:
+    if column.dtype != nw.String:
+        return np.asarray(column.to_numpy())
+    texts = np.array(column.to_list(), dtype=object)
+    texts[np.asarray(column.is_null().to_numpy(), dtype=bool)] = None
+    return texts
 
 
 def _fetch_duckdb(
@@ -136,7 +149,7 @@ def _fetch_duckdb(
         for size, quota in zip(sizes, quotas, strict=True)
     ]
     cuts = " ".join(
-        f"WHEN {place} THEN {int(share * (2**64 - 1))}::UBIGINT"
+        f"WHEN {place} THEN {min(int(share * 2**64), 2**64 - 1)}::UBIGINT"
         for place, share in enumerate(shares)
     )
     seed = int(random_state) * SEED_STRIDE
@@ -163,15 +176,17 @@ def _filled(array: Any) -> ObjectArray:
     """Return a masked array as a plain one: missing is NaN or None."""
     if not isinstance(array, np.ma.MaskedArray):
         return np.asarray(array)
-    masked: Any = array if array.dtype.kind == "f" else array.astype(object)
-    return np.asarray(masked.filled(np.nan if array.dtype.kind == "f" else None))
+    plain = array.data if array.dtype.kind == "f" else array.data.astype(object)
+    plain = plain.copy()
+    plain[np.ma.getmaskarray(array)] = np.nan if plain.dtype.kind == "f" else None
+    return np.asarray(plain)
 
 
 def _convert(array: ObjectArray) -> tuple[FloatArray, FeatureKind, tuple[str, ...]]:
     """Return a column as numbers; text that is all numbers is a number."""
     if array.dtype.kind in "fiu":
         return array.astype(np.float64), "number", ()
-    missing = np.asarray((array == None) | (array != array), dtype=np.bool_)  # noqa: E711
+    missing = np.asarray(array == None, dtype=np.bool_)  # noqa: E711 - element by element
     texts, place, frequency = np.unique(
         array[~missing].astype(str), return_inverse=True, return_counts=True
     )

@@ -22,8 +22,12 @@ def steps(title: str, total: int) -> Iterator[Steps]:
         yield Steps(lambda _: None)
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
+
+    from fourfifths.render import printable
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
-        yield Steps(lambda what: bar.update(task, advance=1, description=what))
+        # A step may name a group or a column: data, never markup.
+        yield Steps(lambda what: bar.update(task, advance=1, description=escape(printable(what))))

@@ -1,0 +1,187 @@
+"""What must hold of a certificate whatever the scores are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fourfifths.auditors import OutOfFold, best_cut
+from fourfifths.balanced_error import Errors, ber_threshold, impact_bound
+from fourfifths.evidence import Beta, paper_verdict, verdict_of, weigh
+from fourfifths.roc import hull
+
+BETAS = np.linspace(0.01, 1, 34)
+
+
+@st.composite
+def scored(draw, largest=25):
+    """Scores with ties, at least one row in each group."""
+    score = st.integers(-6, 6)
+    group = draw(st.lists(score, min_size=1, max_size=largest))
+    reference = draw(st.lists(score, min_size=1, max_size=largest))
+    return np.array(group + reference, dtype=float), np.arange(len(group + reference)) >= len(group)
+
+
+def rules(scores, is_reference):
+    """Return the rates on the group and on the reference of every threshold rule."""
+    cuts = np.append(np.unique(scores), np.inf)
+    above = scores >= cuts[:, None]
+    return above[:, ~is_reference].mean(1), above[:, is_reference].mean(1)
+
+
+@given(scored())
+def test_hull_runs_from_corner_to_corner_and_rises(data):
+    curve = hull(*data)
+    assert (curve.group[0], curve.reference[0]) == (0, 0)
+    assert (curve.group[-1], curve.reference[-1]) == (pytest.approx(1), pytest.approx(1))
+    assert np.all(np.diff(curve.group) >= 0)
+    assert np.all(np.diff(curve.reference) >= 0)
+
+
+@given(scored())
+def test_hull_is_concave(data):
+    curve = hull(*data)
+    across, up = np.diff(curve.group), np.diff(curve.reference)
+    assert np.all(up[1:] * across[:-1] <= up[:-1] * across[1:] + 1e-12)
+
+
+@given(scored())
+def test_hull_lies_above_every_threshold_rule(data):
+    group, reference = rules(*data)
+    assert np.all(hull(*data).best_rate(group) >= reference - 1e-12)
+
+
+@given(scored())
+def test_floor_is_never_above_the_ratio_of_a_threshold_rule(data):
+    curve = hull(*data)
+    for own, other in zip(*rules(*data), strict=True):
+        if own > 0 and other > 0:
+            floors = curve.floor(BETAS[BETAS <= own])
+            assert np.all(floors <= own / other + 1e-12)
+
+
+@given(scored(), st.floats(0, 1), st.data())
+def test_floor_is_never_above_the_ratio_of_a_mixture_of_two_rules(data, share, draw):
+    group, reference = rules(*data)
+    places = st.integers(0, group.size - 1)
+    first, second = draw.draw(places), draw.draw(places)
+    own = share * group[first] + (1 - share) * group[second]
+    other = share * reference[first] + (1 - share) * reference[second]
+    if own > 0.01 and other > 0:
+        assert np.all(hull(*data).floor(BETAS[BETAS <= own]) <= own / other + 1e-9)
+
+
+@given(scored())
+def test_floor_is_reached_by_a_rule_or_one(data):
+    # At the hull's corners the floor is the ratio of a threshold rule, unless none harms.
+    curve = hull(*data)
+    for own, other in zip(curve.group, curve.reference, strict=True):
+        if own > 0 and own < 1:
+            assert curve.floor(own) == pytest.approx(min(own / other, 1) if other else 1)
+
+
+@given(scored())
+def test_floor_rises_with_beta(data):
+    assert np.all(np.diff(hull(*data).floor(BETAS)) >= -1e-12)
+
+
+@given(scored())
+def test_floor_is_at_least_the_papers_bound(data):
+    curve = hull(*data)
+    ber = (1 - np.max(curve.reference - curve.group)) / 2
+    assert np.all(curve.floor(BETAS) >= impact_bound(ber, BETAS) - 1e-12)
+
+
+@given(scored(), st.floats(0.5, 0.999))
+def test_band_contains_the_floor_and_widens_with_confidence(data, confidence):
+    curve = hull(*data)
+    low, high = curve.floor_band(BETAS, confidence)
+    lower, higher = curve.floor_band(BETAS, (1 + confidence) / 2)
+    floor = curve.floor(BETAS)
+    assert np.all((lower <= low) & (low <= floor + 1e-12))
+    assert np.all((floor - 1e-12 <= high) & (high <= higher))
+
+
+@given(scored(), st.floats(0.01, 10), st.floats(-5, 5))
+def test_a_rising_change_of_the_score_changes_nothing(data, factor, shift):
+    scores, labels = data
+    np.testing.assert_allclose(
+        hull(np.exp(factor * scores / 10) + shift, labels).floor(BETAS),
+        hull(scores, labels).floor(BETAS),
+    )
+
+
+@given(scored())
+def test_best_cut_has_the_least_balanced_error_of_the_curve(data):
+    curve = hull(*data)
+    assert best_cut(*data)[1] == pytest.approx((1 - np.max(curve.reference - curve.group)) / 2)
+
+
+@given(scored(), st.randoms(use_true_random=False))
+def test_order_of_rows_does_not_matter(data, random):
+    order = list(range(data[0].size))
+    random.shuffle(order)
+    moved = (data[0][order], data[1][order])
+    np.testing.assert_allclose(hull(*moved).floor(BETAS), hull(*data).floor(BETAS))
+    assert best_cut(*moved) == pytest.approx(best_cut(*data))
+
+
+@given(st.floats(0.01, 1), st.floats(0.05, 0.99), st.floats(0, 0.5))
+def test_bound_is_under_the_threshold_where_the_ber_is_under_its(beta, threshold, ber):
+    line = float(ber_threshold(beta, threshold))
+    if abs(ber - line) > 1e-9:
+        assert (impact_bound(ber, beta) < threshold) == (ber < line)
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.data(), st.floats(0.5, 0.999))
+def test_interval_of_the_ber_contains_it(n, n_reference, data, confidence):
+    wrong = data.draw(st.integers(0, n)), data.draw(st.integers(0, n_reference))
+    errors = Errors(wrong[0], n, wrong[1], n_reference)
+    low, high = errors.interval(confidence)
+    assert 0 <= low <= errors.balanced_error_rate + 1e-12
+    assert errors.balanced_error_rate - 1e-12 <= high <= 1
+
+
+def random_evidence(random, auditors):
+    """Return evidence of auditors whose cut is the best, and beta, with or without an interval."""
+    sizes = random.integers(50, 6000, 2)
+    labels = np.repeat([False, True], sizes)
+    rate = random.uniform(0.05, 1)
+    betas = dict.fromkeys(
+        ("group", "reference"), Beta(rate, (rate * random.uniform(0.8, 1), rate), None)
+    )
+    found = {}
+    for name in range(auditors):
+        d = random.choice([0.0, 0.02, 0.1, 0.3, 1.0])
+        score = random.normal(size=labels.size) + d * labels
+        if random.random() < 0.5:
+            score = np.round(score, 1)
+        score -= best_cut(score, labels)[0]
+        own = np.sort(score[~labels])
+        cut = own[own.size - int(np.ceil(rate * own.size))]
+        answer = OutOfFold(score, score >= cut, score <= cut)
+        found[str(name)] = weigh(answer, labels, betas, 0.95)
+    return found, betas["group"]
+
+
+@pytest.mark.parametrize("auditors", [1, 3])
+def test_the_papers_test_certifies_only_what_the_tight_test_certifies(auditors):
+    random = np.random.default_rng(auditors)
+    certified = 0
+    for _ in range(300):
+        found, beta = random_evidence(random, auditors)
+        threshold = random.choice([0.5, 0.8, 0.9])
+        if paper_verdict(found, beta, threshold) == "certified":
+            certified += 1
+            assert verdict_of(found, threshold, "group") == "certified"
+    assert certified >= 20
+
+
+def test_the_tight_test_certifies_more_than_the_papers():
+    random = np.random.default_rng(9)
+    found = [random_evidence(random, 1) for _ in range(300)]
+    tight = sum(verdict_of(each, 0.8, "group") == "certified" for each, _ in found)
+    paper = sum(paper_verdict(each, beta, 0.8) == "certified" for each, beta in found)
+    assert tight > paper
