@@ -98,6 +98,27 @@ def test_a_changed_verdict_is_noticed(certificate):
     assert "verdict was 'certified' and is 'not certified'" in again.differences
 
 
+def test_a_missing_part_is_noticed(certificate):
+    kept = {key: certificate.to_dict()[key] for key in ("schema", "settings")}
+    again = fourfifths.verify(kept, people(400, 1.0))
+    assert not again.same_data
+    assert not again.same_certificate
+
+
+def test_a_changed_reason_is_noticed(certificate):
+    forged = json.loads(certificate.to_json()) | {"because": "all is well"}
+    assert not fourfifths.verify(forged, people(400, 1.0)).same_certificate
+
+
+def test_one_changed_outcome_is_other_data(certificate):
+    other = people(400, 1.0)
+    yes, no = (
+        other.index[(other.group == "A") & (other.hired == each)][0] for each in ("yes", "no")
+    )
+    other.loc[yes, "hired"], other.loc[no, "hired"] = "no", "yes"
+    assert not fourfifths.verify(certificate.to_dict(), other).same_data
+
+
 def test_a_changed_figure_is_noticed(certificate):
     forged = json.loads(certificate.to_json())
     forged["auditors"][0]["balanced_error_rate"] += 0.01
@@ -110,7 +131,8 @@ def test_a_changed_figure_is_noticed(certificate):
         ("not json", TableError, "not readable as JSON"),
         ("[]", TableError, "expected a certificate, found list"),
         ('{"schema": "other"}', OptionError, "its schema is 'other'"),
-        ('{"schema": "fourfifths/certificate/1"}', OptionError, "its settings lack"),
+        ('{"schema": "fourfifths/certificate/1"}', OptionError, "its settings are None"),
+        ('{"schema": "fourfifths/certificate/1", "settings": {}}', OptionError, "settings lack"),
     ],
 )
 def test_what_is_no_certificate_is_an_error(tmp_path, content, error, match):

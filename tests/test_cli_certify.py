@@ -76,7 +76,7 @@ def test_other_data_is_not_verified(shell, people):
     other.to_csv(people, index=False)
     code, out, _ = shell("verify", "c.json", "people.csv")
     assert code == 1
-    assert out.startswith("not verified: other data, another certificate: ")
+    assert out.startswith("not verified: other data, the verdict is not certified; data_sha256 was")
 
 
 def test_markdown_has_the_verdict_and_the_tables(shell, people):
@@ -104,7 +104,8 @@ def test_words_that_are_never_used(shell, people):
         (["--folds", "400"], "group 'A', 'B' has fewer rows than that"),
         (["--threshold", "2"], "threshold=2.0: expected a number between 0 and 1"),
         (["--max-rows", "3"], "max_rows=3: expected a whole number, 20 or more"),
-        (["--out", "people.csv"], "is the file that is audited"),
+        (["--out", "people.csv"], "cannot be written as csv; name a --format"),
+        (["--out", "people.csv", "--format", "json", *QUICK], "is the file that is audited"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(shell, people, arguments, message):

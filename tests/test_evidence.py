@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from fourfifths.auditors import OutOfFold
-from fourfifths.balanced_error import impact_bound
 from fourfifths.evidence import (
     Beta,
-    least_ratio,
     paper_verdict,
     rows_needed,
     verdict_of,
@@ -104,10 +102,10 @@ def test_a_rule_that_selects_no_one_shows_nothing():
 
 
 @pytest.mark.parametrize("beta", [0.05, 0.5, 1.0])
-def test_least_is_the_larger_of_the_band_and_the_papers_bound(beta):
-    curve = hull(*stepped(0.4, 0.5))
-    band, bound = curve.floor_band(beta, 0.95)[0], impact_bound(0.42, beta)
-    assert least_ratio(curve, 0.42, beta, 0.95) == pytest.approx(max(band, bound))
+def test_least_is_the_lower_end_of_the_band(beta):
+    score, labels = stepped(0.4, 0.5)
+    found = weigh(answer(score, labels, beta), labels, both(beta), 0.95)
+    assert found.group.least == pytest.approx(float(hull(score, labels).floor_band(beta, 0.95)[0]))
 
 
 def test_limits_contain_the_floor():
@@ -169,14 +167,14 @@ def test_harm_to_the_reference_alone_is_seen_on_its_side():
 )
 def test_the_papers_verdict_by_hand(group, reference, n, verdict):
     # Half less an eighth of beta, .4625 at .3, against errors of .3 and of .49.
-    assert paper_verdict(evidence_of(group, reference, 0.3, n), known(0.3), 0.8) == verdict
+    assert paper_verdict(evidence_of(group, reference, 0.3, n), both(0.3), 0.8, 0.95) == verdict
 
 
 def test_the_tight_test_certifies_what_the_papers_cannot():
     # 60% and 70% score high: BER .45, under .4625. At .3 the best rule selects .35: .857.
     found = evidence_of(0.6, 0.7, 0.3, 50_000)
     assert verdict_of(found, 0.8, "group") == "certified"
-    assert paper_verdict(found, known(0.3), 0.8) == "not certified"
+    assert paper_verdict(found, both(0.3), 0.8, 0.95) == "not certified"
 
 
 def test_rows_needed_to_show_harm_is_where_the_interval_leaves_the_threshold():
@@ -200,10 +198,12 @@ def test_rows_needed_to_show_safety_settles_it():
 
 def test_rows_needed_counts_on_the_tight_test():
     # The paper's test never certifies this (BER .45 against .4625), the tight one does.
-    found = evidence_of(0.6, 0.7, 0.3, 500)
+    score, labels = stepped(0.6, 0.7, 500)
     betas = {"group": known(0.3), "reference": known(0.9)}
-    assert verdict_of(found, 0.8, "group") == "inconclusive"
-    needed = rows_needed(found, betas, 0.8, 0.95)
+    everyone = np.ones(1000, bool)
+    found = weigh(OutOfFold(score, score > 0, everyone), labels, betas, 0.95)
+    assert verdict_of({"one": found}, 0.8) == "inconclusive"
+    needed = rows_needed({"one": found}, betas, 0.8, 0.95)
     assert needed is not None
     assert 1000 < needed <= 100_000
 

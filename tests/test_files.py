@@ -216,7 +216,7 @@ def test_a_disk_that_is_full_is_an_output_error(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_does_not_exist_is_an_output_error(tmp_path):
-    with pytest.raises(OutputError, match="cannot be written: No such file or directory"):
+    with pytest.raises(OutputError, match="cannot be written: there is no folder"):
         write_whole(tmp_path / "nowhere" / "out.txt", "content")
 
 

@@ -9,7 +9,7 @@ import pytest
 from counted import measure
 
 import fourfifths
-from fourfifths.cli import RuleChoice
+from fourfifths.cli.options import RuleChoice
 from fourfifths.errors import OptionError
 from fourfifths.rules import RULES, RuleName, get_rule
 

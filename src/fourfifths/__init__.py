@@ -1,4 +1,4 @@
-"""Measure disparate impact, certify that a table cannot cause it, and repair tables that can."""
+"""Measure disparate impact, and certify that a table cannot cause it."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from fourfifths.strata import Attribute, Group, attributes, designated_reference
 from fourfifths.table import Table, TableLike, Value, open_table
 
 GivenBeta = float | tuple[float, float] | None
+MAX_SEED = 2**32
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Plan:
     table : Table
         With its protected columns ready.
     protected, features, left_out : tuple of str
+    outcome : str or None
     groups : tuple of tuple
         As they stand in the table: a band is a number.
     labels : tuple of str
@@ -47,6 +49,7 @@ class Plan:
     table: Table
     protected: tuple[str, ...]
     features: tuple[str, ...]
+    outcome: str | None
     left_out: tuple[str, ...]
     groups: tuple[Group, ...]
     labels: tuple[str, ...]
@@ -94,6 +97,8 @@ def check_options(
     ):
         if not isinstance(value, int) or value < least:
             raise OptionError(f"{name}={value!r}: expected a whole number, {least} or more")
+    if random_state >= MAX_SEED:
+        raise OptionError(f"random_state={random_state!r}: expected less than {MAX_SEED}")
     if beta is None:
         return
     ends = beta if isinstance(beta, tuple | list) else (beta, beta)
@@ -148,6 +153,7 @@ def make_plan(
         ready,
         roles.protected,
         names,
+        roles.outcome,
         left_out,
         _raw_groups(attribute, raw, counts),
         attribute.labels,
@@ -188,7 +194,8 @@ def _features(
         left_out = [column for column in table.columns if column in apart]
         features = [column for column in table.columns if column not in apart]
     else:
-        features, left_out = list(dict.fromkeys(features)), []
+        named = [features] if isinstance(features, str) else features
+        features, left_out = list(dict.fromkeys(named)), []
         for column in features:
             table.column(column, "features")
             if column in roles.protected:

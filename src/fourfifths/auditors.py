@@ -8,25 +8,22 @@ that is reported comes from rows that neither the choice nor the fit has seen.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from fourfifths.counts import BoolArray, FloatArray, IntArray
+from fourfifths.encoders import Filled, encoder
 from fourfifths.errors import OptionError, listed, nearest
 
 AuditorName = Literal["logistic", "svm", "naive-bayes", "trees"]
@@ -37,7 +34,6 @@ HELD_OUT = 0.2
 MAX_HELD = 5_000
 TUNING_ROWS = 5_000  # the choice among 13 penalties needs no more
 FEW = 250  # rows of a group, below which none are held out
-MAX_DUMMIES = 100
 LEAST_LOG = -1e6
 
 
@@ -98,16 +94,19 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Say which rows are taken for the reference."""
         return self.decision_function(X) > 0
 
-    def select(self, score: FloatArray, rate: float, side: Side) -> BoolArray:
+    def select(self, score: FloatArray, rate: float, side: Side, coin: FloatArray) -> BoolArray:
         """Select by score so that a share `rate` of the side that is harmed would be selected.
 
-        The cut is set on training rows. Harming the group means selecting what looks like the
-        reference; harming the reference, the reverse.
+        The cut is set on training rows; of the rows at the cut, those are selected whose `coin`,
+        uniform between 0 and 1, is below the share that is still wanted. Harming the group means
+        selecting what looks like the reference; harming the reference, the reverse.
         """
         sign = 1 if side == "group" else -1
         own = sign * self.held_scores_[self.held_labels_ == (side == "reference")]
-        wanted = max(1, int(np.ceil(rate * own.size)))
-        return np.asarray(sign * score >= np.sort(own)[own.size - wanted])
+        wanted = rate * own.size
+        cut = np.sort(own)[own.size - max(1, int(np.ceil(wanted)))]
+        share = (wanted - np.sum(own > cut)) / np.sum(own == cut)
+        return np.asarray((sign * score > cut) | ((sign * score == cut) & (coin < share)))
 
     def _fit(self, X: FloatArray, y: BoolArray, candidates: Sequence[Any]) -> tuple[Any, list[Any]]:
         encoder = clone(self.encoder).fit(X)
@@ -170,11 +169,12 @@ def out_of_fold(
     """Fit and score fold by fold, calling `done` after each."""
     score = np.empty(is_reference.size)
     selected, reverse = np.zeros((2, is_reference.size), dtype=bool)
+    coin = np.random.default_rng(auditor.random_state).random(is_reference.size)
     for train, test in folds:
         fitted = clone(auditor).fit(X[train], is_reference[train])
         score[test] = fitted.decision_function(X[test])
-        selected[test] = fitted.select(score[test], rates[0], "group")
-        reverse[test] = fitted.select(score[test], rates[1], "reference")
+        selected[test] = fitted.select(score[test], rates[0], "group", coin[test])
+        reverse[test] = fitted.select(score[test], rates[1], "reference", coin[test])
         done()
     return OutOfFold(score, selected, reverse)
 
@@ -204,6 +204,8 @@ def panel(
     chosen = get_args(AuditorName) if names is None else names
     if isinstance(chosen, str):
         chosen = [chosen]
+    if not isinstance(chosen, Iterable):
+        raise OptionError(f"auditors={names!r}: expected names, or a mapping of name to classifier")
     given = dict(chosen) if isinstance(chosen, Mapping) else dict.fromkeys(chosen)
     if not given:
         raise OptionError("auditors: name at least one")
@@ -216,7 +218,7 @@ def panel(
 def _auditor(
     name: str, classifier: Any, is_category: Sequence[bool], random_state: int
 ) -> BalancedCut:
-    sparse, dense = (_encoder(is_category, sparse=sparse) for sparse in (True, False))
+    sparse, dense = (encoder(is_category, sparse=sparse) for sparse in (True, False))
     if classifier is not None:
         if (
             isinstance(classifier, type)
@@ -248,26 +250,10 @@ def _auditor(
             categorical_features=list(is_category),
             random_state=random_state,
         )
-        return BalancedCut(FunctionTransformer(), (trees,), random_state)
+        return BalancedCut(Filled(), (trees,), random_state)
     raise OptionError(
         f"auditors: {name!r} is none of {listed(get_args(AuditorName))}"
         f"{nearest(name, get_args(AuditorName))}; give your own as a mapping of name to classifier"
-    )
-
-
-def _encoder(is_category: Sequence[bool], *, sparse: bool) -> ColumnTransformer:
-    """Return what makes the matrix fit for linear models; that a value is missing is a feature."""
-    categories = np.flatnonzero(is_category)
-    numbers = np.flatnonzero(~np.asarray(is_category, dtype=bool))
-    scaled = make_pipeline(
-        SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler()
-    )
-    dummies = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=MAX_DUMMIES, sparse_output=sparse
-    )
-    return ColumnTransformer(
-        [("numbers", scaled, numbers), ("categories", dummies, categories)],
-        sparse_threshold=1.0 if sparse else 0.0,
     )
 
 

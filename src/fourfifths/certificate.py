@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fourfifths.balanced_error import Posterior
 from fourfifths.evidence import Verdict
-from fourfifths.impact_result import Interval, plain
 from fourfifths.leaks import Leak
+from fourfifths.plain import Interval, plain
 from fourfifths.roc import Hull
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ class PairCertificate:
     sampling_error : float
         Half the width of a 95% interval of the balanced error rate that so many rows allow.
     beta, beta_interval
-        The selection rate of the group.
+        The selection rate of the group: rules are meant that select at least so many of it.
+    reverse_beta, reverse_beta_interval
+        The same of the reference, for rules that harm it.
     ber_threshold : float
         1/2 - beta (1/threshold - 1)/2, at the lower end of beta.
     verdict : {"certified", "not certified", "inconclusive"}
@@ -109,6 +111,8 @@ class PairCertificate:
     sampling_error: float
     beta: float
     beta_interval: Interval
+    reverse_beta: float
+    reverse_beta_interval: Interval
     ber_threshold: float
     verdict: Verdict
     paper_verdict: Verdict
@@ -122,10 +126,10 @@ class PairCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the curve, ready for JSON."""
-        return {each.name: as_json(getattr(self, each.name)) for each in fields(self)[:-1]}
+        return {each.name: plain(getattr(self, each.name)) for each in fields(self)[:-1]}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """Whether any rule that uses only these columns can have disparate impact.
 
@@ -149,7 +153,7 @@ class Certificate:
     settings : mapping
         What `fourfifths verify` needs to run it again.
     data_sha256 : str
-        Of the columns and rows that were audited.
+        Of the features, groups and outcomes of the rows that were audited, in the table's order.
     random_state : int
     versions : mapping of str to str
     notes : tuple of str
@@ -176,6 +180,9 @@ class Certificate:
         """The pair that decides the verdict."""
         return self.pairs[0]
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         from fourfifths.certificate_report import certificate_text
 
@@ -188,8 +195,13 @@ class Certificate:
         """
         worst = self.worst.to_dict()
         del worst["verdict"]
-        own = {each.name: as_json(getattr(self, each.name)) for each in fields(self)}
-        return {"schema": SCHEMA, "verdict": own.pop("verdict"), **worst, **own}
+        own = {
+            each.name: plain(getattr(self, each.name))
+            for each in fields(self)
+            if each.name != "pairs"
+        }
+        pairs = [pair.to_dict() for pair in self.pairs]
+        return {"schema": SCHEMA, "verdict": own.pop("verdict"), **worst, "pairs": pairs, **own}
 
     def to_json(self) -> str:
         """Return the JSON text."""
@@ -200,16 +212,3 @@ class Certificate:
         from fourfifths.certificate_plot import plot_certificate
 
         return plot_certificate(self)
-
-
-def as_json(value: Any) -> Any:
-    """Return a field ready for JSON."""
-    if isinstance(value, PairCertificate):
-        return value.to_dict()
-    if isinstance(value, AuditorResult | Witness | Posterior | Leak):
-        return {each.name: as_json(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: as_json(item) for key, item in value.items()}
-    if isinstance(value, tuple | list) and any(not isinstance(item, float) for item in value):
-        return [as_json(item) for item in value]
-    return [] if value == () else plain(value)

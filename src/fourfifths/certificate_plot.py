@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fourfifths.certificate import Certificate, PairCertificate
-from fourfifths.impact_plot import BELOW, LINE, OTHER, literal
+from fourfifths.plot_style import BELOW, LINE, OTHER, literal
 
 GRID = np.linspace(0.005, 1, 400)
 
@@ -68,7 +68,8 @@ def _draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> 
 
 def _draw_auditors(axis: Axes, pair: PairCertificate) -> None:
     for place, found in enumerate(pair.auditors):
-        color = OTHER if found.interval[0] > pair.ber_threshold else BELOW
+        color = OTHER if found.interval[0] > pair.ber_threshold else LINE
+        color = BELOW if found.interval[1] <= pair.ber_threshold else color
         axis.plot(found.interval, [place, place], color=color, linewidth=2, solid_capstyle="butt")
         axis.plot([found.balanced_error_rate], [place], "o", color=color, markersize=5)
     axis.axvline(pair.ber_threshold, color=LINE, linestyle="--", linewidth=1)

@@ -20,6 +20,12 @@ from fourfifths.render import (
 
 TEXT_WIDTH = 100
 SHOWN_LEAKS = 10
+LEGEND = (
+    "BER: balanced error rate of predicting membership, 0.5 is guessing; bound: the least impact "
+    "ratio that the BER allows; floor: that the whole ROC curve allows, at beta; reverse: the "
+    "floor of rules that harm the reference; witness: the impact ratio of the most harmful rule "
+    "found. Not legal advice."
+)
 
 
 def certificate_text(certificate: Certificate, width: int = TEXT_WIDTH) -> str:
@@ -46,6 +52,7 @@ def print_certificate(certificate: Certificate, stream: TextIO, width: int | Non
     console.print()
     for note in (*certificate.notes, _hash_note(certificate)):
         console.print(Text(printable(f"Note: {note}.")))
+    console.print(Text(LEGEND, style="dim"))
 
 
 def certificate_markdown(certificate: Certificate) -> str:
@@ -55,7 +62,8 @@ def certificate_markdown(certificate: Certificate) -> str:
     for sheet in certificate_sheets(certificate):
         lines += [*sheet_markdown(sheet), ""]
     notes = (*certificate.notes, _hash_note(certificate))
-    return "\n".join([*lines, *(f"> {escape_markdown(note)}." for note in notes), ""])
+    lines += [f"- Note: {escape_markdown(note)}." for note in notes]
+    return "\n".join([*lines, "", escape_markdown(LEGEND), ""])
 
 
 def certificate_sheets(certificate: Certificate) -> Iterator[Sheet]:
@@ -104,7 +112,7 @@ def certificate_sheets(certificate: Certificate) -> Iterator[Sheet]:
 def _pairs_sheet(certificate: Certificate) -> Sheet:
     return Sheet(
         f"each group against {certificate.worst.reference}",
-        ("group", "n", "beta", "least BER", "worst ratio", "limits", "verdict"),
+        ("group", "n", "beta", "least BER", "witness", "limits", "verdict"),
         tuple(
             (
                 pair.group,
@@ -162,4 +170,5 @@ def _because_lines(certificate: Certificate) -> Iterator[str]:
 
 
 def _hash_note(certificate: Certificate) -> str:
-    return f"data {certificate.data_sha256[:16]}..., seed {certificate.random_state}"
+    made = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
+    return f"data SHA-256 {certificate.data_sha256}, seed {certificate.random_state}, {made}"

@@ -67,16 +67,20 @@ def certify(
     threshold : float
         Of the impact ratio; both sides count, so a ratio above 1 / threshold is harm as well.
     auditors : sequence of names or mapping of name to classifier, optional
-        Of "logistic", "svm", "naive-bayes" and "trees", all four by default. A mapping adds
-        scikit-learn classifiers of your own; one of the four by name has the value None.
+        Of "logistic", "svm", "naive-bayes" and "trees", all four by default. A mapping may hold
+        scikit-learn classifiers of your own beside them, as in ``{"mine": RandomForestClassifier(),
+        "trees": None}``, and names all that run.
     confidence : float
-        With which the verdict holds, corrected for having tried several auditors and both sides.
+        With which the verdict of each pair of groups holds, corrected for having tried several
+        auditors and both sides.
     folds : int
+        Of the cross-validation.
     max_rows : int
         Rows audited of each pair, half of each group, chosen at random where there are more.
     bands, unknown : optional
         As for `impact`.
     random_state : int
+        The seed; the same seed and table give the same certificate.
 
     Returns
     -------
@@ -110,9 +114,16 @@ def certify(
     )
     quotas = [max_rows // 2] * len(plan.groups)
     read = read_features(
-        plan.table, plan.features, plan.protected, plan.groups, quotas, plan.sizes, random_state
+        plan.table,
+        plan.features,
+        plan.protected,
+        plan.groups,
+        quotas,
+        plan.sizes,
+        random_state,
+        also_hashed=[plan.outcome] if plan.outcome else [],
     )
-    pairs = _pairs(plan, read, max_rows // 2, confidence)
+    pairs = _pairs(plan, read, max_rows // 2, confidence, random_state)
     chosen = panel(auditors, read.is_category, random_state)
     total = len(pairs) * len(chosen) * folds + len(plan.features) + 1
     with steps("auditing", total) as done:
@@ -153,10 +164,17 @@ def certify(
     )
 
 
-def _pairs(plan: Plan, read: Features, quota: int, confidence: float) -> list[Pair]:
+def _pairs(
+    plan: Plan, read: Features, quota: int, confidence: float, random_state: int
+) -> list[Pair]:
     """Return each group against the reference and, if there are several, all of them together."""
+    random = np.random.default_rng(random_state)
     others = [place for place in range(len(plan.groups)) if place != plan.reference]
-    rows = [np.flatnonzero(read.groups == place) for place in range(len(plan.groups))]
+    # In random order, so that the first so many of a group are a sample of it.
+    rows = [
+        random.permutation(np.flatnonzero(read.groups == place))
+        for place in range(len(plan.groups))
+    ]
     sets = [(plan.labels[place], [place]) for place in others]
     if len(others) > 1:
         sets.append((f"not {plan.labels[plan.reference]}", others))
@@ -190,4 +208,10 @@ def _leaks(
 
 
 def _severity(pair: PairCertificate) -> tuple[int, float]:
-    return SEVERITY[pair.verdict], pair.witness.impact_ratio_interval[1]
+    """Return what sorts the worst first: the verdict, then the harm that is sure on either side."""
+    limits = [
+        limit
+        for each in pair.auditors
+        for limit in (each.impact_floor_interval[1], each.reverse_floor_interval[1])
+    ]
+    return SEVERITY[pair.verdict], min(limits)

@@ -11,7 +11,8 @@ from fourfifths.counts import MISSING, BoolArray, Counts, FloatArray
 from fourfifths.errors import GroupError, WeightsError, listed
 from fourfifths.figures import facts, figures
 from fourfifths.findings import REFERENCE, Finding, judge
-from fourfifths.impact_result import AttributeImpact, GroupImpact, Interval, Shortfall
+from fourfifths.impact_result import AttributeImpact, GroupImpact, Shortfall
+from fourfifths.plain import Interval
 from fourfifths.roles import Roles
 from fourfifths.rules import Rule
 from fourfifths.scores import mean_differences

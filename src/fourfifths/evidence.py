@@ -1,25 +1,24 @@
 """From what auditors said of every row to limits of the impact floor, and a verdict.
 
 An auditor's ratio limits come from two places. At most: the ratio of a rule that it found, whose
-cut was set on training rows, by the score interval. At least: the larger of the distribution-free
-band around its ROC curve and the paper's bound from its balanced error rate. Each limit errs with
-probability at most (1 - confidence) / (2 auditors), on each of the two sides; so all hold together
-with the stated confidence.
+cut was set on training rows, by the score interval. At least: the distribution-free band around its
+ROC curve. Each limit is set to err with probability (1 - confidence) / (2 auditors), on each of the
+two sides; so all hold together with the stated confidence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from fourfifths.auditors import OutOfFold, Side
-from fourfifths.balanced_error import Errors, ber_threshold, impact_bound
+from fourfifths.balanced_error import Errors, ber_threshold
 from fourfifths.counts import BoolArray
-from fourfifths.intervals import ratio_interval
-from fourfifths.roc import Hull, hull
+from fourfifths.intervals import clopper_pearson, ratio_interval
+from fourfifths.roc import Hull, dkw, hull
 
 Verdict = Literal["certified", "not certified", "inconclusive"]
 MAX_GROWTH = 1e6
@@ -42,6 +41,13 @@ class Beta:
     interval: tuple[float, float]
     counts: tuple[int, int] | None
 
+    def lower_end(self, growth: float, confidence: float) -> float:
+        """Return the lower end of the interval that so many times as many rows would give."""
+        if self.counts is None:
+            return self.interval[0]
+        x, n = self.counts
+        return float(clopper_pearson(growth * x, growth * n, confidence)[0])
+
 
 @dataclass(frozen=True)
 class SideEvidence:
@@ -51,6 +57,8 @@ class SideEvidence:
     ----------
     side : {"group", "reference"}
         Who would be harmed.
+    curve : Hull
+        The rates on the side that is harmed and on the other.
     floor : float
         The impact floor at beta, from the hull of the out-of-fold ROC curve.
     least, most : float
@@ -62,6 +70,7 @@ class SideEvidence:
     """
 
     side: Side
+    curve: Hull
     floor: float
     least: float
     most: float
@@ -87,17 +96,21 @@ class AuditorEvidence:
     errors : Errors
     interval : tuple of float
         Of the balanced error rate, at the corrected confidence.
-    curve : Hull
-        Of the side of the group: rates on the group and on the reference.
     group, reference : SideEvidence
         Rules that harm the group, and rules that harm the reference.
     """
 
     errors: Errors
     interval: tuple[float, float]
-    curve: Hull
     group: SideEvidence
     reference: SideEvidence
+
+    def least_ber(self, confidence: float) -> float:
+        """Return the lower limit of the BER of the best cut of the score, from the same band."""
+        curve = self.group.curve
+        gap = float(np.max(curve.reference - curve.group))
+        reach = dkw(curve.n, confidence) + dkw(curve.n_reference, confidence)
+        return max(0.0, (1 - gap - reach) / 2)
 
 
 def weigh(
@@ -124,12 +137,11 @@ def weigh(
             chosen[side],
             is_reference == (side == "reference"),
             betas[side],
-            interval[0],
             confidence,
         )
         for side in betas
     }
-    return AuditorEvidence(errors, interval, curves["group"], sides["group"], sides["reference"])
+    return AuditorEvidence(errors, interval, sides["group"], sides["reference"])
 
 
 def _side(
@@ -138,7 +150,6 @@ def _side(
     selected: BoolArray,
     harmed: BoolArray,
     beta: Beta,
-    ber_low: float,
     confidence: float,
 ) -> SideEvidence:
     counts = (
@@ -150,17 +161,12 @@ def _side(
     most = float(ratio_interval(*counts, confidence)[1])
     return SideEvidence(
         side,
+        curve,
         float(curve.floor(beta.rate)),
-        least_ratio(curve, ber_low, beta.interval[0], confidence),
-        1.0 if np.isnan(most) else most,
+        float(curve.floor_band(beta.interval[0], confidence)[0]),
+        1.0 if np.isnan(most) else min(most, 1.0),
         *counts,
     )
-
-
-def least_ratio(curve: Hull, ber_low: float, beta_low: float, confidence: float) -> float:
-    """Return the ratio under which, with the confidence, no rule on the score can be."""
-    band = float(curve.floor_band(beta_low, confidence)[0])
-    return max(band, float(impact_bound(ber_low, beta_low)))
 
 
 def verdict_of(
@@ -179,12 +185,23 @@ def verdict_of(
     return "inconclusive"
 
 
-def paper_verdict(evidence: Mapping[str, AuditorEvidence], beta: Beta, threshold: float) -> Verdict:
-    """Return the verdict of the paper's test: the least BER against its threshold."""
-    line = float(ber_threshold(beta.interval[0], threshold))
-    if all(each.interval[0] > line for each in evidence.values()):
+def paper_verdict(
+    evidence: Mapping[str, AuditorEvidence],
+    betas: Mapping[Side, Beta],
+    threshold: float,
+    confidence: float,
+) -> Verdict:
+    """Return the verdict of the paper's test: the least BER against its threshold, on both sides.
+
+    The band puts the ROC curve under its tangent of slope 1 moved by as much as the band is wide;
+    so what this test certifies, the tight test certifies too.
+    """
+    lines = {
+        side: float(ber_threshold(beta.interval[0], threshold)) for side, beta in betas.items()
+    }
+    if all(each.least_ber(confidence) > max(lines.values()) for each in evidence.values()):
         return "certified"
-    if any(each.interval[1] <= line for each in evidence.values()):
+    if any(each.interval[1] <= lines["group"] for each in evidence.values()):
         return "not certified"
     return "inconclusive"
 
@@ -233,14 +250,15 @@ def _safety_is_shown(
     confidence: float,
 ) -> Callable[[float], bool]:
     def settled(growth: float) -> bool:
-        for each in evidence.values():
-            seen = each.errors
-            counts = (seen.wrong, seen.n, seen.wrong_reference, seen.n_reference)
-            grown = Errors(*(round(growth * count) for count in counts))
-            low = grown.interval(confidence)[0]
-            bounds = [float(impact_bound(low, beta.interval[0])) for beta in betas.values()]
-            if min(bounds) < threshold:
-                return False
-        return True
+        lowest = {side: beta.lower_end(growth, confidence) for side, beta in betas.items()}
+        return all(
+            _grown(side.curve, growth).floor_band(lowest[side.side], confidence)[0] >= threshold
+            for each in evidence.values()
+            for side in (each.group, each.reference)
+        )
 
     return settled
+
+
+def _grown(curve: Hull, growth: float) -> Hull:
+    return replace(curve, n=int(growth * curve.n), n_reference=int(growth * curve.n_reference))

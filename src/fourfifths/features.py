@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths.counts import FloatArray, IntArray
+from fourfifths.errors import ColumnError
 from fourfifths.strata import Group
 from fourfifths.table import NUMBER, Table
 
@@ -62,9 +63,14 @@ def read_features(
     quotas: Sequence[int],
     sizes: Sequence[int],
     random_state: int,
+    also_hashed: Sequence[str] = (),
 ) -> Features:
-    """Read the features of at most `quotas` rows of each group, chosen at random."""
-    columns = {f"f{place}": _plain_column(table, name) for place, name in enumerate(names)}
+    """Read the features of at most `quotas` rows of each group, chosen at random.
+
+    `also_hashed` are columns that no auditor sees but that the certificate rests on.
+    """
+    read = [*names, *also_hashed]
+    columns = {f"f{place}": _plain_column(table, name) for place, name in enumerate(read)}
     frame = table.frame.select(
         *(expression.alias(inside) for inside, expression in columns.items()),
         _group_number(table, protected, groups).alias("number"),
@@ -73,9 +79,20 @@ def read_features(
     arrays = _fetch(frame, quotas, sizes, random_state)
     number = arrays.pop("number").astype(np.int64)
     converted = [_convert(arrays[inside]) for inside in columns]
-    values = np.column_stack([array for array, _, _ in converted])
-    kinds = tuple(kind for _, kind, _ in converted)
-    return Features(tuple(names), kinds, values, number, _sha256(names, converted, groups, number))
+    seen = converted[: len(names)]
+    for name, (array, _, _) in zip(names, seen, strict=True):
+        if np.any(np.isinf(array)):
+            raise ColumnError(
+                f"features: {name!r} holds an infinite value; expected finite numbers; make it "
+                "missing, or leave the column out"
+            )
+    return Features(
+        tuple(names),
+        tuple(kind for _, kind, _ in seen),
+        np.column_stack([array for array, _, _ in seen]),
+        number,
+        _sha256(read, converted, groups, number),
+    )
 
 
 def _plain_column(table: Table, name: str) -> nw.Expr:

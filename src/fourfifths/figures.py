@@ -56,7 +56,7 @@ def _rates(tally: Tally, rate: FloatArray, reference: int) -> dict[str, FloatArr
         "likelihood_ratio": divide(n * x[reference], x * n[reference]),
         "difference": rate - rate[reference],
         "expected": n * pooled,
-        "to_reference": n * rate[reference] - x,
+        "to_reference": (n * x[reference] - x * n[reference]) / n[reference],
         "to_pooled": n * pooled - x,
     }
 

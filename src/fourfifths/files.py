@@ -117,6 +117,8 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
         if path.exists() and not path.is_file():
             write(path)
             return
+        if not path.parent.is_dir():
+            raise OutputError(f"{named}: cannot be written: there is no folder {path.parent}")
         handle, name = tempfile.mkstemp(
             prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
         )
@@ -141,6 +143,8 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
 def in_one_line(error: BaseException) -> str:
     """Return what an engine says went wrong, without its name for the error and its advice."""
     message = str(error).strip().partition("Possible ")[0]
+    if "state machine" in message:
+        return "its lines end in different ways, or a quote is not closed; save it as CSV anew"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return "; ".join(lines[:3]).partition("Error: ")[2] or "; ".join(lines[:3])
 

@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 
 from fourfifths.findings import REFERENCE
 from fourfifths.impact_result import GroupImpact, Impact
+from fourfifths.plot_style import BELOW, LINE, OTHER, literal
 
-BELOW, OTHER, LINE = "#b2182b", "#2166ac", "#444444"
 MAX_RATIO = 4.0
 
 
@@ -89,8 +89,3 @@ def _draw_lines(axis: Axes, result: Impact) -> None:
 def _named(group: GroupImpact) -> str:
     suffix = " (reference)" if group.finding == REFERENCE else ""
     return f"{group.group}{suffix}  {group.selected:,}/{group.n:,}"
-
-
-def literal(text: str) -> str:
-    """Keep matplotlib from reading dollar signs in data as mathematics."""
-    return text.replace("$", r"\$")

@@ -23,6 +23,16 @@ from fourfifths.render import (
 )
 
 TEXT_WIDTH = 100
+MARKS = {
+    " <": "; < marks what falls below the line",
+    " >": "; > marks where the reference falls below it",
+}
+LEGEND = (
+    "points: difference of the rates; shortfall: selections missing at the reference's rate; one "
+    "moved: the ratio if one selection had gone to the lower side; could tell: the ratio nearest "
+    "to 1 that so many rows could tell from 1. A finding rests on the raw p, not on Holm's. Not "
+    "legal advice."
+)
 
 
 def impact_text(result: Impact, width: int = TEXT_WIDTH) -> str:
@@ -46,10 +56,10 @@ def print_impact(result: Impact, stream: TextIO, width: int | None = None) -> No
         console.print()
         for line, marked in finding_lines(attribute):
             console.print(Text(printable(line), style="red" if marked else ""))
-    if result.notes:
-        console.print()
+    console.print()
     for note in result.notes:
         console.print(Text(printable(f"Note: {note}.")))
+    console.print(Text(LEGEND, style="dim"))
 
 
 def impact_markdown(result: Impact) -> str:
@@ -59,12 +69,12 @@ def impact_markdown(result: Impact) -> str:
         for sheet in (*impact_sheets(result, attribute), _further_sheet(attribute)):
             lines += [*sheet_markdown(sheet), ""]
         lines += [f"- {escape_markdown(line)}" for line, _ in finding_lines(attribute)] + [""]
-    lines += [f"> {escape_markdown(note)}." for note in result.notes]
+    lines += [f"- Note: {escape_markdown(note)}." for note in result.notes]
     lines += [
         "",
         f"Rule: {escape_markdown(result.rule.title)}. {escape_markdown(result.rule.source)}.",
     ]
-    lines += [escape_markdown(result.rule.status), ""]
+    lines += [escape_markdown(result.rule.status), "", escape_markdown(LEGEND), ""]
     return "\n".join(lines)
 
 
@@ -108,7 +118,7 @@ def impact_sheets(result: Impact, attribute: AttributeImpact) -> Iterator[Sheet]
     if attribute.unknown:
         rows.append(_unknown_row(attribute))
         marked.append(False)
-    legend = "; < marks what falls below the line" if any(" <" in row[5] for row in rows) else ""
+    legend = "".join(text for mark, text in MARKS.items() if any(mark in row[5] for row in rows))
     yield Sheet(
         f"{names}, compared with {attribute.reference}{legend}",
         ("group", "n", "selected", "rate", percent, "ratio", percent),
@@ -170,9 +180,15 @@ def _rate_row(group: GroupImpact) -> tuple[str, ...]:
         f"{group.selected:,}",
         number(group.selection_rate),
         interval(group.selection_rate_interval),
-        number(group.impact_ratio) + (" <" if group.below_line else ""),
+        number(group.impact_ratio) + _mark(group),
         interval(group.impact_ratio_interval),
     )
+
+
+def _mark(group: GroupImpact) -> str:
+    if not group.below_line:
+        return ""
+    return " <" if group.impact_ratio < 1 else " >"
 
 
 def _unknown_row(attribute: AttributeImpact) -> tuple[str, ...]:

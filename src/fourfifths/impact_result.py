@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from fourfifths.errors import OptionError, listed
+from fourfifths.plain import Interval, plain
 from fourfifths.rules import Rule
 from fourfifths.stratified import Stratified
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Interval = tuple[float, float]
 FrameKind = Literal["pandas", "polars", "pyarrow"]
 SCHEMA = "fourfifths/impact/1"
 
@@ -174,7 +173,7 @@ class AttributeImpact:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Impact:
     """What happened, under a rule. It prints itself as tables.
 
@@ -219,6 +218,9 @@ class Impact:
         if len(self.attributes) > 1:
             raise KeyError(f"several attributes; use impact.attributes[i][{group!r}]")
         return self.attributes[0][group]
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         from fourfifths.impact_report import impact_text
@@ -274,19 +276,3 @@ class Impact:
         from fourfifths.impact_plot import plot_impact
 
         return plot_impact(self)
-
-
-def plain(value: Any) -> Any:
-    """Return a figure ready for JSON: NaN as None, an interval as a list."""
-    if isinstance(value, float) and not math.isinf(value):
-        return None if math.isnan(value) else value
-    if isinstance(value, tuple | list):
-        items = [plain(item) for item in value]
-        return None if items and all(item is None for item in items) else items
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, Shortfall | Stratified):
-        return plain(asdict(value))
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    return str(value)

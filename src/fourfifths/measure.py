@@ -99,6 +99,11 @@ def impact(
     """
     profile = get_rule(rule)
     _check_options(weights_are, median_of, confidence)
+    if median_of == "known" and (score is None or profile.score != "above median"):
+        raise OptionError(
+            "median_of='known': only a score under a rule that takes its median has one, like "
+            "rule='nyc-ll144' with score=..."
+        )
     opened = open_table(table)
     roles = assign_roles(
         opened,

@@ -15,7 +15,7 @@ from fourfifths.auditors import Side, out_of_fold
 from fourfifths.balanced_error import ber_threshold, impact_bound, posterior
 from fourfifths.certificate import AuditorResult, PairCertificate, Witness
 from fourfifths.counts import BoolArray, IntArray
-from fourfifths.errors import GroupError
+from fourfifths.errors import GroupError, OptionError
 from fourfifths.evidence import (
     AuditorEvidence,
     Beta,
@@ -26,6 +26,7 @@ from fourfifths.evidence import (
     weigh,
 )
 from fourfifths.features import Features
+from fourfifths.files import in_one_line
 from fourfifths.intervals import ratio_interval
 from fourfifths.progress import Steps
 from fourfifths.reasoning import because
@@ -59,9 +60,12 @@ def certify_pair(
     evidence = {}
     for name, auditor in chosen.items():
         told = partial(done.advance, f"{name} on {pair.group}")
-        answer = out_of_fold(
-            auditor, read.values[pair.rows], pair.is_reference, splits, rates, told
-        )
+        try:
+            answer = out_of_fold(
+                auditor, read.values[pair.rows], pair.is_reference, splits, rates, told
+            )
+        except Exception as error:  # a classifier has errors of its own
+            raise OptionError(f"auditors: {name!r} failed: {in_one_line(error)}") from error
         evidence[name] = weigh(answer, pair.is_reference, pair.betas, corrected)
     return _wrap_pair(pair, plan, evidence, threshold, confidence, corrected, random_state)
 
@@ -79,7 +83,7 @@ def _wrap_pair(
     strongest = min(evidence, key=lambda name: evidence[name].errors.balanced_error_rate)
     errors = evidence[strongest].errors
     verdict = verdict_of(evidence, threshold)
-    paper = paper_verdict(evidence, beta, threshold)
+    paper = paper_verdict(evidence, pair.betas, threshold, corrected)
     names = (pair.group, plan.labels[plan.reference])
     auditors = tuple(_wrap_auditor(name, each, beta) for name, each in evidence.items())
     witness = _witness(evidence, names, corrected)
@@ -94,10 +98,12 @@ def _wrap_pair(
         float(1.96 * np.sqrt(0.25 / errors.n + 0.25 / errors.n_reference) / 2),
         beta.rate,
         beta.interval,
+        pair.betas["reference"].rate,
+        pair.betas["reference"].interval,
         line,
         verdict,
         paper,
-        because(verdict, paper, evidence, witness, needed, line, threshold, confidence),
+        because(verdict, paper, evidence, witness, needed, pair.betas, threshold, confidence),
         strongest,
         auditors,
         witness,
@@ -109,7 +115,7 @@ def _wrap_pair(
             random_state=random_state,
         ),
         needed,
-        evidence[strongest].curve,
+        evidence[strongest].group.curve,
     )
 
 
@@ -150,7 +156,7 @@ def _witness(
         {names[0]: group[0] / group[1], names[1]: reference[0] / reference[1]},
         ratio,
         (float(low), float(high)),
-        f"select the rows that {auditor} finds most like {toward}",
+        f"select the rows that {auditor} finds most like {toward}; a coin decides among equals",
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fourfifths.audit_plan import Plan
+from fourfifths.auditors import Side
+from fourfifths.balanced_error import ber_threshold
 from fourfifths.certificate import PairCertificate, Witness
 from fourfifths.errors import listed
-from fourfifths.evidence import AuditorEvidence, Verdict
+from fourfifths.evidence import AuditorEvidence, Beta, Verdict
 from fourfifths.features import Features
 from fourfifths.leaks import Leak
 
@@ -23,32 +25,36 @@ def because(
     evidence: Mapping[str, AuditorEvidence],
     witness: Witness,
     needed: int | None,
-    line: float,
+    betas: Mapping[Side, Beta],
     threshold: float,
     confidence: float,
 ) -> str:
     """Return the sentence that says which test decided, and on what."""
     least = min(side.least for each in evidence.values() for side in (each.group, each.reference))
     ber = min(each.errors.balanced_error_rate for each in evidence.values())
+    line = float(ber_threshold(betas["group"].interval[0], threshold))
+    rates = " or ".join(
+        f"at least {beta.interval[0]:.1%} of the {side}" for side, beta in betas.items()
+    )
     test = f"the paper's test says {paper}: least BER {ber:.3f} against {line:.3f}"
     sure = f"with {100 * confidence:g}% confidence"
     if verdict == "not certified":
-        rates = " and ".join(f"{rate:.1%} of {name}" for name, rate in witness.rates.items())
+        seen = " and ".join(f"{rate:.1%} of {name}" for name, rate in witness.rates.items())
         limit = _limit(witness, threshold)
         return (
-            f"decided by the tight test: {witness.auditor} found a rule that selects {rates}, an "
+            f"decided by the tight test: {witness.auditor} found a rule that selects {seen}, an "
             f"impact ratio of {witness.impact_ratio:.3f} ({limit} {sure}); {test}"
         )
     if verdict == "certified":
         decided = "both tests" if paper == "certified" else "the tight test alone"
         return (
-            f"decided by {decided}: no rule that these auditors can find has an impact ratio under "
-            f"{least:.3f} {sure}; {test}"
+            f"decided by {decided}: no rule that these auditors can find, and that selects {rates} "
+            f"(whoever it harms), has an impact ratio under {least:.3f} {sure}; {test}"
         )
     settle = (
         f"about {needed:,} rows like these would settle it"
         if needed
-        else "it lies too near the threshold for any number of rows like these to settle it"
+        else "how many rows would settle it cannot be told from these"
     )
     lowest = min(side.most for each in evidence.values() for side in (each.group, each.reference))
     return (
@@ -70,8 +76,8 @@ def certificate_notes(
     looks = [name for name in plan.features if name.lower() in PROTECTED_WORDS]
     if looks:
         notes.append(
-            f"{listed(looks)} is among the features and may be a protected attribute itself; leave "
-            "it out with features=[...] if a rule may not use it"
+            f"among the features, and perhaps protected themselves: {listed(looks)}; if a rule may "
+            "not use them, name the features that it may (features=, --feature)"
         )
     audited, rows = read.groups.size, sum(plan.sizes)
     if audited < rows:

@@ -18,7 +18,7 @@ from fourfifths.errors import ColumnError, FourfifthsError, GroupError, listed, 
 from fourfifths.table import Value
 
 Group: TypeAlias = tuple[Value, ...]
-MAX_NUMERIC_GROUPS = 50
+MAX_NUMERIC_GROUPS = 20
 
 
 @dataclass(frozen=True)

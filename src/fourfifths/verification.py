@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
@@ -46,7 +47,8 @@ class Verification:
         data = "the same data" if self.same_data else "other data"
         if self.same_certificate:
             return f"verified: {data}, the same certificate ({self.certificate.verdict})"
-        return f"not verified: {data}, another certificate: {'; '.join(self.differences)}"
+        verdict = f"the verdict is {self.certificate.verdict}"
+        return f"not verified: {data}, {verdict}; {'; '.join(self.differences[:3])}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer, ready for JSON."""
@@ -71,9 +73,9 @@ def verify(certificate: str | os.PathLike[str] | dict[str, Any], table: TableLik
     now = json.loads(found.to_json())
     differences = [
         each
-        for key in sorted(stated, key=lambda key: key != "data_sha256")
+        for key in sorted({*stated, *now}, key=lambda key: (key != "data_sha256", key))
         if key not in APART
-        for each in _differences(key, stated[key], now.get(key))
+        for each in _differences(key, stated.get(key), now.get(key))
     ]
     same_data = stated.get("data_sha256") == found.data_sha256
     return Verification(same_data, not differences, tuple(differences[:10]), found)
@@ -85,7 +87,9 @@ def _load(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise TableError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
-        raise TableError(f"{path}: not readable as JSON: {error}") from None
+        raise TableError(
+            f"{path}: not readable as JSON: {error}; expected what certify wrote with --format json"
+        ) from None
     if not isinstance(loaded, dict):
         raise TableError(f"{path}: expected a certificate, found {type(loaded).__name__}")
     return loaded
@@ -96,11 +100,21 @@ def _settings(stated: dict[str, Any]) -> dict[str, Any]:
         raise OptionError(
             f"certificate: its schema is {stated.get('schema')!r}; expected {SCHEMA!r}"
         )
-    settings = dict(stated.get("settings") or {})
+    settings = stated.get("settings")
+    if not isinstance(settings, dict):
+        raise OptionError(
+            f"certificate: its settings are {settings!r}; expected what certify wrote"
+        )
+    settings = dict(settings)
     needed = {"protected", "features", "auditors", "confidence", "folds", "random_state"}
     if missing := sorted(needed - set(settings)):
         raise OptionError(f"certificate: its settings lack {listed(missing)}")
-    own = [name for name in settings["auditors"] if name not in get_args(AuditorName)]
+    if extra := sorted(set(settings) - set(signature(certify).parameters)):
+        raise OptionError(f"certificate: its settings name {listed(extra)}, which certify lacks")
+    names = settings["auditors"]
+    if not isinstance(names, list):
+        raise OptionError(f"certificate: its auditors are {names!r}; expected a list of names")
+    own = [name for name in names if name not in get_args(AuditorName)]
     if own:
         raise OptionError(
             f"certificate: {listed(own)} are classifiers of its maker's, which a file does not "
@@ -114,15 +128,15 @@ def _settings(stated: dict[str, Any]) -> dict[str, Any]:
 def _differences(where: str, stated: Any, now: Any) -> Iterator[str]:
     """Yield a sentence for each place where two JSON values differ."""
     if isinstance(stated, dict) and isinstance(now, dict):
-        for key in stated:
-            yield from _differences(f"{where}.{key}", stated[key], now.get(key))
+        for key in sorted({*stated, *now}):
+            yield from _differences(f"{where}.{key}", stated.get(key), now.get(key))
     elif isinstance(stated, list) and isinstance(now, list) and len(stated) == len(now):
         for place, (one, other) in enumerate(zip(stated, now, strict=True)):
             yield from _differences(f"{where}[{place}]", one, other)
     elif isinstance(stated, int | float) and isinstance(now, int | float):
         if not math.isclose(stated, now, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             yield f"{where} was {stated:.6g} and is {now:.6g}"
-    elif stated != now and where != "because" and not where.endswith(".because"):
+    elif stated != now:
         yield f"{where} was {_short(stated)} and is {_short(now)}"
 
 

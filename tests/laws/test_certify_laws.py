@@ -58,7 +58,7 @@ def test_floor_is_never_above_the_ratio_of_a_threshold_rule(data):
     curve = hull(*data)
     for own, other in zip(*rules(*data), strict=True):
         if own > 0 and other > 0:
-            floors = curve.floor(BETAS[BETAS <= own])
+            floors = curve.floor(BETAS[own >= BETAS])
             assert np.all(floors <= own / other + 1e-12)
 
 
@@ -70,7 +70,7 @@ def test_floor_is_never_above_the_ratio_of_a_mixture_of_two_rules(data, share, d
     own = share * group[first] + (1 - share) * group[second]
     other = share * reference[first] + (1 - share) * reference[second]
     if own > 0.01 and other > 0:
-        assert np.all(hull(*data).floor(BETAS[BETAS <= own]) <= own / other + 1e-9)
+        assert np.all(hull(*data).floor(BETAS[own >= BETAS]) <= own / other + 1e-9)
 
 
 @given(scored())
@@ -145,43 +145,35 @@ def test_interval_of_the_ber_contains_it(n, n_reference, data, confidence):
 
 
 def random_evidence(random, auditors):
-    """Return evidence of auditors whose cut is the best, and beta, with or without an interval."""
-    sizes = random.integers(50, 6000, 2)
+    """Return evidence of auditors with good and bad cuts, and beta with an interval."""
+    sizes = random.integers(50, 12_000, 2)
     labels = np.repeat([False, True], sizes)
     rate = random.uniform(0.05, 1)
-    betas = dict.fromkeys(
-        ("group", "reference"), Beta(rate, (rate * random.uniform(0.8, 1), rate), None)
-    )
+    beta = Beta(rate, (rate * random.uniform(0.8, 1), rate), None)
+    betas = {"group": beta, "reference": beta}
     found = {}
     for name in range(auditors):
         d = random.choice([0.0, 0.02, 0.1, 0.3, 1.0])
         score = random.normal(size=labels.size) + d * labels
         if random.random() < 0.5:
             score = np.round(score, 1)
-        score -= best_cut(score, labels)[0]
+        # Half of them with the best cut, half with any.
+        score -= best_cut(score, labels)[0] if random.random() < 0.5 else random.uniform(-3, 3)
         own = np.sort(score[~labels])
         cut = own[own.size - int(np.ceil(rate * own.size))]
         answer = OutOfFold(score, score >= cut, score <= cut)
         found[str(name)] = weigh(answer, labels, betas, 0.95)
-    return found, betas["group"]
+    return found, betas
 
 
 @pytest.mark.parametrize("auditors", [1, 3])
 def test_the_papers_test_certifies_only_what_the_tight_test_certifies(auditors):
     random = np.random.default_rng(auditors)
     certified = 0
-    for _ in range(300):
-        found, beta = random_evidence(random, auditors)
+    for _ in range(80):
+        found, betas = random_evidence(random, auditors)
         threshold = random.choice([0.5, 0.8, 0.9])
-        if paper_verdict(found, beta, threshold) == "certified":
+        if paper_verdict(found, betas, threshold, 0.95) == "certified":
             certified += 1
             assert verdict_of(found, threshold, "group") == "certified"
-    assert certified >= 20
-
-
-def test_the_tight_test_certifies_more_than_the_papers():
-    random = np.random.default_rng(9)
-    found = [random_evidence(random, 1) for _ in range(300)]
-    tight = sum(verdict_of(each, 0.8, "group") == "certified" for each, _ in found)
-    paper = sum(paper_verdict(each, beta, 0.8) == "certified" for each, beta in found)
-    assert tight > paper
+    assert certified >= 8

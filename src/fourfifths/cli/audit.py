@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,8 +22,13 @@ from fourfifths.cli.options import (
     WeightsAre,
     bands,
     deliver,
+    format_of,
     pairs,
 )
+from fourfifths.errors import OptionError
+
+if TYPE_CHECKING:
+    from fourfifths.rules import RuleName
 
 
 def audit(
@@ -33,8 +38,11 @@ def audit(
     favorable: Favorable = None,
     reference: Reference = None,
     rule: Annotated[
-        RuleChoice, typer.Option(help="The rule that reads the figures: see 'fourfifths rules'.")
-    ] = RuleChoice.UGESP,
+        list[RuleChoice] | None,
+        typer.Option(
+            help="The rule that reads the figures: see 'fourfifths rules'.  [default: ugesp]"
+        ),
+    ] = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="A column of weights, 0 or more.")
     ] = None,
@@ -59,8 +67,11 @@ def audit(
     band: Band = None,
     unknown: Unknown = None,
     output_format: Annotated[
-        Format, typer.Option("--format", help="How to show the result.")
-    ] = Format.TABLE,
+        Format | None,
+        typer.Option(
+            "--format", help="How to show the result.  [default: by the ending of --out, or table]"
+        ),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Measure what happened: rates, ratios, tests, findings."""
@@ -72,7 +83,7 @@ def audit(
         outcome=outcome,
         favorable=favorable,
         reference=pairs(reference, "--reference", protected) or None,
-        rule=rule.value,
+        rule=_only_rule(rule),
         weights=weights,
         weights_are=weights_are.value,
         strata=strata,
@@ -83,7 +94,8 @@ def audit(
     )
     from fourfifths.impact_report import impact_csv, impact_markdown, print_impact
 
-    if output_format is Format.TABLE and out is None:
+    form = format_of(output_format, out, Format)
+    if form is Format.TABLE and out is None:
         print_impact(result, sys.stdout)
         return
     texts = {
@@ -92,4 +104,10 @@ def audit(
         Format.CSV: lambda: impact_csv(result),
         Format.MARKDOWN: lambda: impact_markdown(result),
     }
-    deliver(texts[output_format](), out, source)
+    deliver(texts[form](), out, source)
+
+
+def _only_rule(rules: list[RuleChoice] | None) -> RuleName:
+    if rules and len(rules) > 1:
+        raise OptionError(f"--rule: {len(rules)} were given; run audit once for each")
+    return (rules or [RuleChoice.UGESP])[0].value

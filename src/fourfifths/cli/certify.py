@@ -20,6 +20,7 @@ from fourfifths.cli.options import (
     Unknown,
     bands,
     deliver,
+    format_of,
     pairs,
     rates,
 )
@@ -55,8 +56,12 @@ def certify(
     unknown: Unknown = None,
     random_state: Annotated[int, typer.Option(help="The seed.")] = 0,
     output_format: Annotated[
-        CertificateFormat, typer.Option("--format", help="How to show the certificate.")
-    ] = CertificateFormat.TABLE,
+        CertificateFormat | None,
+        typer.Option(
+            "--format",
+            help="How to show the certificate.  [default: by the ending of --out, or table]",
+        ),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Certify that no rule on the other columns can have disparate impact."""
@@ -81,7 +86,8 @@ def certify(
     )
     from fourfifths.certificate_report import certificate_markdown, print_certificate
 
-    if output_format is CertificateFormat.TABLE and out is None:
+    form = format_of(output_format, out, CertificateFormat)
+    if form is CertificateFormat.TABLE and out is None:
         print_certificate(certificate, sys.stdout)
         return
     texts = {
@@ -89,7 +95,7 @@ def certify(
         CertificateFormat.JSON: lambda: f"{certificate.to_json()}\n",
         CertificateFormat.MARKDOWN: lambda: certificate_markdown(certificate),
     }
-    deliver(texts[output_format](), out, source)
+    deliver(texts[form](), out, source)
 
 
 def verify(

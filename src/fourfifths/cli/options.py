@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -87,13 +87,28 @@ Reference = Annotated[
 Band = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="COL=N,N", help="Cut a numeric protected column: --band age=25,40 makes three."
+        metavar="COL=N,N",
+        help="Cut a numeric protected column, N itself below: --band age=39 makes <= 39 and > 39.",
     ),
 ]
 Unknown = Annotated[
     list[str] | None,
     typer.Option(metavar="V", help="A value that means that membership is not known."),
 ]
+
+
+FormatT = TypeVar("FormatT", bound=StrEnum)
+
+
+def format_of(chosen: FormatT | None, out: Path | None, formats: type[FormatT]) -> FormatT:
+    """Return the format asked for, or the one that the output file's ending names."""
+    if chosen is not None:
+        return chosen
+    endings = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table"}
+    named = endings.get(out.suffix.lower() if out else "", "table")
+    if named not in [each.value for each in formats]:
+        raise OptionError(f"--out {out}: cannot be written as {named}; name a --format")
+    return formats(named)
 
 
 def deliver(text: str, out: Path | None, source: str) -> None:
