@@ -162,20 +162,30 @@ def make_plan(
         rated,
         place := _reference(attribute, roles, selected, rated, sizes),
         tuple(beta) if isinstance(beta, list) else beta,
-        {
-            "protected": list(roles.protected),
-            "outcome": roles.outcome,
-            "favorable": None if value is None else str(value),
-            "reference": {
-                column: str(part)
-                for column, part in zip(roles.protected, attribute.groups[place], strict=True)
-            },
-            "features": list(names),
-            "beta": list(beta) if isinstance(beta, tuple) else beta,
-            "bands": {column: list(edges) for column, edges in roles.bands.items()},
-            "unknown": [str(token) for token in unknown],
-        },
+        _settings(roles, attribute.groups[place], value, names, beta, unknown),
     )
+
+
+def _settings(
+    roles: Roles,
+    reference: Group,
+    favorable: Value | None,
+    features: Sequence[str],
+    beta: GivenBeta,
+    unknown: Sequence[Value],
+) -> dict[str, Any]:
+    """Return what makes the same plan again, as JSON holds it."""
+    parts = zip(roles.protected, reference, strict=True)
+    return {
+        "protected": list(roles.protected),
+        "outcome": roles.outcome,
+        "favorable": None if favorable is None else str(favorable),
+        "reference": {column: str(part) for column, part in parts},
+        "features": list(features),
+        "beta": list(beta) if isinstance(beta, tuple) else beta,
+        "bands": {column: list(edges) for column, edges in roles.bands.items()},
+        "unknown": [str(token) for token in unknown],
+    }
 
 
 def _n(attribute: Attribute) -> int:

@@ -112,17 +112,7 @@ def certify(
         unknown=(unknown,) if isinstance(unknown, str) else tuple(unknown),
         folds=folds,
     )
-    quotas = [max_rows // 2] * len(plan.groups)
-    read = read_features(
-        plan.table,
-        plan.features,
-        plan.protected,
-        plan.groups,
-        quotas,
-        plan.sizes,
-        random_state,
-        also_hashed=[plan.outcome] if plan.outcome else [],
-    )
+    read = _read(plan, max_rows // 2, random_state)
     pairs = _pairs(plan, read, max_rows // 2, confidence, random_state)
     chosen = panel(auditors, read.is_category, random_state)
     total = len(pairs) * len(chosen) * folds + len(plan.features) + 1
@@ -136,31 +126,53 @@ def certify(
         leaks = _leaks(
             pairs[worst], read, chosen[found[worst].strongest], random_state, folds, done
         )
-    ordered = tuple(found[at] for at in order)
-    return Certificate(
-        ordered[0].verdict,
-        ordered,
-        leaks,
-        plan.table.name,
-        int(sum(plan.sizes)),
-        tuple(plan.protected),
-        dict(zip(read.names, read.kinds, strict=True)),
-        plan.left_out,
-        threshold,
-        confidence,
-        plan.settings
-        | {
-            "threshold": threshold,
-            "auditors": list(chosen),
-            "confidence": confidence,
-            "folds": folds,
-            "max_rows": max_rows,
-            "random_state": random_state,
-        },
-        read.sha256,
+    settings = {
+        "threshold": threshold,
+        "auditors": list(chosen),
+        "confidence": confidence,
+        "folds": folds,
+        "max_rows": max_rows,
+        "random_state": random_state,
+    }
+    return _wrap(plan, read, leaks, tuple(found[at] for at in order), settings)
+
+
+def _read(plan: Plan, quota: int, random_state: int) -> Features:
+    return read_features(
+        plan.table,
+        plan.features,
+        plan.protected,
+        plan.groups,
+        [quota] * len(plan.groups),
+        plan.sizes,
         random_state,
-        {name: version(name) for name in ("fourfifths", "numpy", "scipy", "scikit-learn")},
-        certificate_notes(plan, read, leaks, ordered),
+        also_hashed=[plan.outcome] if plan.outcome else [],
+    )
+
+
+def _wrap(
+    plan: Plan,
+    read: Features,
+    leaks: tuple[Leak, ...],
+    pairs: tuple[PairCertificate, ...],
+    settings: dict[str, Any],
+) -> Certificate:
+    return Certificate(
+        verdict=pairs[0].verdict,
+        pairs=pairs,
+        leaks=leaks,
+        table=plan.table.name,
+        rows=int(sum(plan.sizes)),
+        protected=tuple(plan.protected),
+        features=dict(zip(read.names, read.kinds, strict=True)),
+        left_out=plan.left_out,
+        threshold=settings["threshold"],
+        confidence=settings["confidence"],
+        settings=plan.settings | settings,
+        data_sha256=read.sha256,
+        random_state=settings["random_state"],
+        versions={name: version(name) for name in ("fourfifths", "numpy", "scipy", "scikit-learn")},
+        notes=certificate_notes(plan, read, leaks, pairs),
     )
 
 
