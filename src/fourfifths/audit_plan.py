@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def check_options(
         ("max_rows", max_rows, 20),
         ("random_state", random_state, 0),
     ):
-        if not isinstance(value, int) or value < least:
+        if not isinstance(value, Integral) or value < least:
             raise OptionError(f"{name}={value!r}: expected a whole number, {least} or more")
     if random_state >= MAX_SEED:
         raise OptionError(f"random_state={random_state!r}: expected less than {MAX_SEED}")

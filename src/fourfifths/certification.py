@@ -130,9 +130,9 @@ def certify(
         "threshold": threshold,
         "auditors": list(chosen),
         "confidence": confidence,
-        "folds": folds,
-        "max_rows": max_rows,
-        "random_state": random_state,
+        "folds": int(folds),
+        "max_rows": int(max_rows),
+        "random_state": int(random_state),
     }
     return _wrap(plan, read, leaks, tuple(found[at] for at in order), settings)
 
