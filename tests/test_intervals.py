@@ -197,3 +197,20 @@ def test_the_ratio_interval_covers_095_on_average_and_090_at_worst(n, n_referenc
             coverage.append(probability[(low <= ratio) & (ratio <= high)].sum())
     assert np.mean(coverage) >= 0.95
     assert np.min(coverage) >= 0.90
+
+
+@pytest.mark.parametrize(("n", "n_reference"), [(8, 25), (3, 100)])
+def test_coverage_at_extreme_rates_is_less_than_stated_but_not_below_80_percent(n, n_reference):
+    # Rates from .01 to .99 and ratios from .02 on: the corners that the grid above leaves out.
+    x, xr = np.meshgrid(np.arange(n + 1), np.arange(n_reference + 1), indexing="ij")
+    low, high = ratio_interval(x, n, xr, n_reference)
+    high = np.where(np.isnan(high), np.inf, high)
+    covered = []
+    for rate in np.linspace(0.01, 0.99, 50):
+        for ratio in np.linspace(0.02, 1.0, 50):
+            table = np.outer(
+                binom.pmf(np.arange(n + 1), n, ratio * rate),
+                binom.pmf(np.arange(n_reference + 1), n_reference, rate),
+            )
+            covered.append(float((table * ((low <= ratio) & (ratio <= high))).sum()))
+    assert 0.80 <= min(covered) < 0.90
