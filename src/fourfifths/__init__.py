@@ -1,4 +1,4 @@
-"""Measure disparate impact, and certify that a table cannot cause it."""
+"""Measure disparate impact, certify that a table cannot cause it, and repair one that can."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fourfifths.errors import FourfifthsError
     from fourfifths.impact_result import AttributeImpact, GroupImpact, Impact
     from fourfifths.measure import impact
+    from fourfifths.repair.repairer import Repairer
     from fourfifths.rules import RULES, Rule
     from fourfifths.significance import ShareTest, against_share
     from fourfifths.verification import verify
@@ -25,6 +26,7 @@ __all__ = [
     "FourfifthsError",
     "GroupImpact",
     "Impact",
+    "Repairer",
     "Rule",
     "ShareTest",
     "against_share",
@@ -46,6 +48,7 @@ _HOMES = {
     "FourfifthsError": "errors",
     "GroupImpact": "impact_result",
     "Impact": "impact_result",
+    "Repairer": "repair.repairer",
     "Rule": "rules",
     "ShareTest": "significance",
     "against_share": "significance",

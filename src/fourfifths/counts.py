@@ -19,6 +19,7 @@ from fourfifths.table import Table, Value
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+CodeArray: TypeAlias = NDArray[np.int16]  # one small number per row, however many rows
 BoolArray: TypeAlias = NDArray[np.bool_]
 WeightKind = Literal["sampling", "counts"]
 

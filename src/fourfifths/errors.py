@@ -9,6 +9,7 @@
     ├── OutcomeError   the outcome or its favorable value
     ├── WeightsError   a weight is missing, negative or not finite
     ├── OptionError    an argument whose value is not one of the choices
+    ├── RepairError    a saved repair cannot be used
     └── OutputError    a result cannot be written
 
 Each message says which argument, what came, what was expected and what to do. All are
@@ -47,6 +48,10 @@ class WeightsError(FourfifthsError):
 
 class OptionError(FourfifthsError):
     """An argument has a value that is not one of the choices."""
+
+
+class RepairError(FourfifthsError):
+    """A saved repair cannot be used."""
 
 
 class OutputError(FourfifthsError):

@@ -1,0 +1,82 @@
+"""Looking values up in a sorted table that fits the cache.
+
+A grid of equal cells is laid over the table: a value's cell says where to begin, and the few knots
+in the cell are searched by halves, for a block of values at a time. No value waits for another,
+and nothing is sorted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fourfifths.counts import FloatArray, IntArray
+
+CELLS = 65_536
+BLOCK = 65_536
+SPARED = 8  # knots at each end that share a cell, so that outliers do not stretch the grid
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A sorted table, ready to be looked up in.
+
+    Attributes
+    ----------
+    knots : float array
+        Increasing, then infinities.
+    low, scale : float
+        A value v is in cell (v - low) scale.
+    first : int array
+        How many knots are in the cells before each.
+    halvings : int
+        How many bits the largest number of knots in a cell has.
+    """
+
+    knots: FloatArray
+    low: float
+    scale: float
+    first: IntArray
+    halvings: int
+
+    def places(self, values: FloatArray) -> IntArray:
+        """Return how many knots are not larger than each value; no value may be NaN."""
+        found = np.empty(values.size, dtype=np.int64)
+        for start in range(0, values.size, BLOCK):
+            block = values[start : start + BLOCK]
+            place = self.first.take(self._cell(block))
+            for halving in reversed(range(self.halvings)):
+                step = 1 << halving
+                further = self.knots.take(place + (step - 1)) <= block
+                place += further if step == 1 else further * step
+            found[start : start + BLOCK] = place
+        return found
+
+    def _cell(self, values: FloatArray) -> IntArray:
+        # The same arithmetic for knots and values: rounding cannot put them in the wrong order.
+        cell = values - self.low
+        cell *= self.scale
+        np.clip(cell, 0, CELLS - 1, out=cell)
+        return cell.astype(np.int64)
+
+
+def make_grid(knots: FloatArray) -> Grid:
+    """Return the grid over increasing knots.
+
+    Examples
+    --------
+    >>> make_grid(np.array([1.0, 2.0])).places(np.array([0.5, 1.0, 3.0]))
+    array([0, 1, 2])
+    """
+    spared = min(SPARED, knots.size // 4)
+    low, high = float(knots[spared]), float(knots[-1 - spared])
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = float(CELLS / np.subtract(high, low))
+    # One value, or too wide to subtract: one cell for all.
+    grid = Grid(knots, low, scale if 0 < scale < np.inf else 0.0, np.empty(0, dtype=np.int64), 0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        counts = np.bincount(grid._cell(knots), minlength=CELLS)
+    halvings = int(counts.max()).bit_length()
+    padded = np.append(knots, np.full(1 << halvings, np.inf))
+    return Grid(padded, low, grid.scale, np.cumsum(counts) - counts, halvings)

@@ -1,0 +1,1 @@
+"""What to change: fitted repairs, applied to any table, saved as text."""

@@ -1,0 +1,147 @@
+"""One row's repair, with its reasons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fourfifths.counts import CodeArray, FloatArray, IntArray
+from fourfifths.draws import Draws
+from fourfifths.errors import TableError
+from fourfifths.plain import plain
+from fourfifths.repair.columns import Method, OrderedColumn
+from fourfifths.repair.kinds import Typed
+from fourfifths.repair.model import Column, Model
+from fourfifths.repair.stratification import Strata
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value, and what became of it.
+
+    Attributes
+    ----------
+    column : str
+    value : Any
+    rank : float
+        In its stratum, from 0 to 1; of equals, the middle. NaN for categories without order.
+    level : float
+        The rank that it gets, from 0 to 1: under joint repair not quite its own.
+    consensus : Any
+        What full repair writes at that level.
+    repaired : Any
+    """
+
+    column: str
+    value: Any
+    rank: float
+    level: float
+    consensus: Any
+    repaired: Any
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a repair did to one row, and why.
+
+    Attributes
+    ----------
+    stratum : str or None
+        None where the row's stratum was not fitted, and the row was kept.
+    profile : int or None
+        Under joint repair, the profile that the row belongs to.
+    because : str
+    cells : tuple of Cell
+    """
+
+    stratum: str | None
+    profile: int | None
+    because: str
+    cells: tuple[Cell, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        found: dict[str, Any] = plain(self)
+        return found
+
+    def __str__(self) -> str:
+        lines = [f"stratum {self.stratum}: {self.because}"]
+        for cell in self.cells:
+            at = "" if math.isnan(cell.rank) else f" (rank {cell.rank:.3f}, level {cell.level:.3f})"
+            lines.append(
+                f"{cell.column}: {cell.value}{at}, consensus {cell.consensus}: {cell.repaired}"
+            )
+        return "\n".join(lines)
+
+
+def explain_row(
+    model: Model,
+    strata: Strata,
+    typed: Sequence[Typed],
+    values: Sequence[FloatArray],
+    codes: CodeArray,
+    method: Method,
+    amount: float,
+    draws: Draws,
+) -> Explanation:
+    """Repair a single row and keep the steps."""
+    if codes.size != 1:
+        raise TableError(f"row: {codes.size} rows; expected one")
+    stratum = int(codes[0])
+    if stratum < 0:
+        return Explanation(None, None, "its stratum was not fitted, and the row is kept", ())
+    random = draws.generator()
+    touched = amount > 0 and (method != "random" or random.random() < amount)
+    levels = model.levels(values, stratum, random)
+    cells = []
+    for column, each, own, (_, level) in zip(model.columns, typed, values, levels.of, strict=True):
+        after = own
+        if touched and level.size:
+            after = column.write(own, level, method, amount, random)
+        cells.append(_cell(column, each, own, level, after, stratum))
+    return Explanation(
+        strata.labels[stratum],
+        None if levels.profile is None else int(levels.profile[0]),
+        _because(method, amount, touched=touched),
+        tuple(cells),
+    )
+
+
+def _cell(
+    column: Column, typed: Typed, own: FloatArray, level: IntArray, after: FloatArray, stratum: int
+) -> Cell:
+    if not level.size:
+        return Cell(str(typed.name), None, float("nan"), float("nan"), None, None)
+    rank = float("nan")
+    if isinstance(column, OrderedColumn):
+        rank = float(column.strata[stratum].at_ranks(own, None)[0])
+    return Cell(
+        str(typed.name),
+        _shown(typed, own[0]),
+        rank,
+        float(level[0] + 0.5) / column.levels if isinstance(column, OrderedColumn) else rank,
+        _shown(typed, column.full[level[0]]),
+        _shown(typed, after[0]),
+    )
+
+
+def _shown(typed: Typed, number: float) -> Any:
+    """Return a value as it stands in the table."""
+    if typed.categories:
+        return typed.categories[int(number)]
+    return int(number) if float(number).is_integer() and typed.kind == "integer" else float(number)
+
+
+def _because(method: Method, amount: float, *, touched: bool) -> str:
+    if amount == 0:
+        return "the amount is 0: nothing is changed"
+    if not touched:
+        return f"random repair, amount {amount:g}: the coin left the row as it is"
+    if amount == 1:
+        return "full repair: each value becomes the consensus of its level"
+    if method == "random":
+        return f"random repair, amount {amount:g}: the coin chose the row, repaired in full"
+    way = "values that occur" if method == "combinatorial" else "the number line"
+    return f"{method} repair: {amount:g} of the way to the consensus, along {way}"

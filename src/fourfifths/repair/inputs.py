@@ -1,0 +1,164 @@
+"""What a `Repairer` is given, and what it gives back: dataframes and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fourfifths.counts import FloatArray
+from fourfifths.errors import ColumnError, GroupError, TableError
+from fourfifths.repair.kinds import Typed, from_numbers, to_numbers
+
+BY_VALUES = ("protected",)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A dataframe, or an array; the other is None."""
+
+    frame: nw.DataFrame[Any] | None
+    array: NDArray[Any] | None = None
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The columns: names, or places in an array."""
+        if self.frame is not None:
+            return tuple(self.frame.columns)
+        return tuple(range(self._array.shape[1]))
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.frame) if self.frame is not None else int(self._array.shape[0])
+
+    @property
+    def _array(self) -> NDArray[Any]:
+        assert self.array is not None
+        return self.array
+
+    def numbers(self, typed: Sequence[Typed]) -> list[FloatArray]:
+        """Return columns as numbers; of an array of floats, nothing is copied."""
+        if self.frame is not None:
+            return [to_numbers(self.frame[each.name], each) for each in typed]
+        return [np.asarray(self._array[:, each.name], dtype=np.float64) for each in typed]
+
+    def output(self, typed: Sequence[Typed], before: Sequence[FloatArray]) -> Output:
+        """Return where the repaired columns are to be written."""
+        if self.frame is not None:
+            return Output(self, typed, before, [each.copy() for each in before])
+        whole = all(each.kind == "integer" for each in typed)
+        keeps = self._array.dtype.kind == "f" or whole
+        out = np.array(self._array, dtype=self._array.dtype if keeps else np.float64)
+        if out.dtype == np.float64:
+            return Output(self, typed, before, [out[:, each.name] for each in typed], out)
+        return Output(self, typed, before, [each.copy() for each in before], out)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where repaired columns are written, and how they are handed back."""
+
+    given: Input
+    typed: Sequence[Typed]
+    before: Sequence[FloatArray]
+    after: Sequence[FloatArray]
+    array: NDArray[Any] | None = None
+
+    def native(self, library: str) -> Any:
+        """Return what came in, with its columns repaired.
+
+        A dataframe is of the `library` that scikit-learn's `set_output` names, or of its own.
+        """
+        if self.array is None:
+            assert self.given.frame is not None
+            frame = self.given.frame
+            written = [
+                from_numbers(frame[each.name], each, before, after)
+                for each, before, after in zip(self.typed, self.before, self.after, strict=True)
+            ]
+            repaired = frame.with_columns(*written)
+            if library == "pandas":
+                return repaired.to_pandas()
+            return repaired.to_polars() if library == "polars" else repaired.to_native()
+        if self.array.dtype != np.float64:
+            for each, after in zip(self.typed, self.after, strict=True):
+                self.array[:, each.name] = after
+        return self.array
+
+
+def read_input(given: Any) -> Input:
+    """Return a dataframe as such; anything else is an array, or will be one."""
+    if isinstance(given, Mapping):
+        given = _frame_of(given)
+    try:
+        frame: Any = nw.from_native(given)
+    except TypeError:
+        return Input(None)
+    if not isinstance(frame, nw.DataFrame):
+        raise TableError(
+            f"X: a {type(given).__name__} has no rows at hand; collect it into a dataframe first"
+        )
+    return Input(frame)
+
+
+def strata_columns(
+    given: Input, by: tuple[str, ...] | None, values: Any
+) -> tuple[tuple[str, ...], list[Any]]:
+    """Return what the strata are called, and the columns that make them."""
+    if by is None:
+        if values is None:
+            raise GroupError(
+                "protected: name the protected columns of a dataframe, Repairer(protected='sex'), "
+                "or pass their values with the data, fit(X, protected=values)"
+            )
+        columns = _value_columns(values)
+        if any(len(each) != given.rows for each in columns):
+            raise GroupError(
+                f"protected: {len(columns[0]):,} values for {given.rows:,} rows; expected one each"
+            )
+        return BY_VALUES * len(columns), columns
+    if values is not None:
+        raise GroupError(
+            f"protected: named as {', '.join(map(repr, by))} and passed as values too; give one"
+        )
+    if given.frame is None:
+        raise GroupError(
+            f"protected={by[0]!r}: X is an array, whose columns have no names; pass the values "
+            "with the data, fit(X, protected=values)"
+        )
+    for name in by:
+        if name not in given.names:
+            raise ColumnError(
+                f"protected={name!r}: no such column in X (columns: "
+                f"{', '.join(map(repr, given.names[:10]))})"
+            )
+    return by, [given.frame[name] for name in by]
+
+
+def _value_columns(values: Any) -> list[Any]:
+    try:
+        native: Any = nw.from_native(values, eager_only=True, allow_series=True)
+    except TypeError:
+        array = np.asarray(values)
+        if array.ndim not in (1, 2):
+            raise GroupError(
+                f"protected: an array of {array.ndim} dimensions; expected one value for each row"
+            ) from None
+        return [array] if array.ndim == 1 else list(array.T)
+    if isinstance(native, nw.DataFrame):
+        return [native[name] for name in native.columns]
+    return [native]
+
+
+def _frame_of(row: Mapping[str, Any]) -> Any:
+    """Return a dataframe of one row, of a library that is installed."""
+    for library in ("polars", "pandas", "pyarrow"):
+        if find_spec(library):
+            return nw.from_dict({str(k): [v] for k, v in row.items()}, backend=library).to_native()
+    raise TableError("row: a mapping needs polars, pandas or pyarrow; pass an array instead")

@@ -1,0 +1,182 @@
+"""What kind of column each is, and its values as numbers: the way into a repair and out again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from fourfifths.counts import FloatArray
+from fourfifths.errors import ColumnError, listed, nearest
+
+Kind = Literal["number", "integer", "ordered", "category"]
+Asked = Literal["number", "category"] | Sequence[str] | None
+MOST_CATEGORIES = 1_000
+EXACT = 2**53  # whole numbers beyond it are not all floating-point numbers
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A column's name, kind and, if it has categories, what they are: lowest or first first.
+
+    A column of an array has a place instead of a name.
+    """
+
+    name: Any
+    kind: Kind
+    categories: tuple[Any, ...] = ()
+
+
+def asked_columns(
+    columns: Sequence[str] | Mapping[str, Asked] | None, present: Sequence[str], by: Sequence[str]
+) -> dict[str, Asked]:
+    """Return which columns to repair, and as what; by default all but the stratifying ones."""
+    if columns is None:
+        return {name: None for name in present if name not in by}
+    if isinstance(columns, str):
+        columns = [columns]
+    asked = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
+    if not asked:
+        raise ColumnError("columns: name at least one column to repair")
+    for name in asked:
+        if name not in present:
+            raise ColumnError(
+                f"columns: no column {name!r}{nearest(name, present)} (columns: {listed(present)})"
+            )
+        if name in by:
+            raise ColumnError(
+                f"columns: {name!r} is what the strata are made of; it cannot be repaired as well"
+            )
+    return asked
+
+
+def type_of(column: nw.Series[Any], asked: Asked) -> Typed:
+    """Return the kind of a dataframe's column: as asked, or as its type says."""
+    name, dtype = str(column.name), column.dtype
+    if dtype == nw.Boolean and asked in (None, "number"):
+        return Typed(name, "ordered", (False, True))
+    if dtype.is_integer() and asked in (None, "number"):
+        return Typed(name, "integer")
+    if dtype.is_numeric() and asked in (None, "number"):
+        return Typed(name, "number")
+    if asked == "number":
+        raise ColumnError(
+            f"columns: {name!r} is to be repaired as numbers, but holds {_an_example(column)}; "
+            "convert it, or leave it out"
+        )
+    if asked is None and isinstance(dtype, nw.Enum):
+        return Typed(name, "ordered", tuple(dtype.categories))
+    if asked is None and dtype not in (nw.String, nw.Categorical):
+        raise ColumnError(
+            f"columns: {name!r} holds {dtype}; expected numbers, booleans, text or categories; "
+            "convert it, or name the columns to repair"
+        )
+    if asked in (None, "category"):
+        return Typed(name, "category", _categories(column))
+    return Typed(name, "ordered", _order(name, asked, _categories(column)))
+
+
+def to_numbers(column: nw.Series[Any], typed: Typed) -> FloatArray:
+    """Return a column as numbers: categories by their place, missing as NaN."""
+    if typed.kind in ("number", "integer"):
+        return np.asarray(column.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+    places = np.full(len(column), np.nan)
+    for place, category in enumerate(typed.categories):
+        same = (column == category).fill_null(value=False)
+        places[np.asarray(same.to_numpy(), dtype=bool)] = place
+    missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
+    new = np.flatnonzero(np.isnan(places) & ~missing)
+    if new.size:
+        raise ColumnError(
+            f"column {typed.name!r}: {column[int(new[0])]!r} is none of the categories "
+            f"{listed(typed.categories)}; leave such rows out, or fit with them"
+        )
+    return places
+
+
+def checked(numbers: FloatArray, typed: Typed) -> FloatArray:
+    """Return the numbers if all are finite."""
+    # A finite sum has no infinite part, and takes one pass and no memory.
+    if not math.isfinite(np.sum(numbers)) and np.isinf(numbers).any():
+        row = int(np.flatnonzero(np.isinf(numbers))[0])
+        raise ColumnError(
+            f"column {typed.name!r}: row {row} is infinite; expected finite numbers; make it "
+            "missing, or leave the column out"
+        )
+    return numbers
+
+
+def check_exact(typed: Typed, largest: float) -> None:
+    """Raise if a column of whole numbers has some that floating-point numbers cannot hold."""
+    if largest > EXACT:
+        raise ColumnError(
+            f"column {typed.name!r}: holds whole numbers beyond 2**53, which would be changed by "
+            "reading them; an identifier is not a column to repair"
+        )
+
+
+def from_numbers(
+    column: nw.Series[Any], typed: Typed, before: FloatArray, after: FloatArray
+) -> nw.Series[Any]:
+    """Return the column with its changed cells replaced.
+
+    Its type stays, but for whole numbers that are to be repaired as numbers, which become floats.
+    """
+    rows = np.flatnonzero(before != after)
+    rows = rows[~np.isnan(before[rows])]
+    changed = after[rows]
+    if typed.kind == "number" and not column.dtype.is_float():
+        column = column.cast(nw.Float64())
+    if typed.kind in ("number", "integer"):
+        numbers = changed if typed.kind == "number" else changed.astype(np.int64)
+        values = nw.new_series("", numbers, backend=column.implementation)
+        return column.scatter(rows, values.cast(column.dtype))
+    labels = np.array(typed.categories, dtype=object)[changed.astype(np.int64)]
+    if typed.categories == (False, True):
+        return column.scatter(rows, changed.astype(bool))
+    if column.implementation is nw.Implementation.PYARROW:
+        # Arrow sets cells of plain text only, and has several types of text.
+        texts: Any = column.cast(nw.String()).scatter(rows, labels.tolist()).to_native()
+        native: Any = column.to_native()
+        cast: nw.Series[Any] = nw.from_native(texts.cast(native.type), series_only=True)
+        return cast.alias(column.name)
+    return column.scatter(rows, labels.tolist())
+
+
+def _categories(column: nw.Series[Any]) -> tuple[str, ...]:
+    found = column.filter(~column.is_null()).unique().to_list()
+    odd = [value for value in found if not isinstance(value, str)]
+    if odd:
+        raise ColumnError(
+            f"columns: {column.name!r} holds {odd[0]!r} among its categories; expected text"
+        )
+    if len(found) > MOST_CATEGORIES:
+        raise ColumnError(
+            f"columns: {column.name!r} has {len(found):,} different texts, more than "
+            f"{MOST_CATEGORIES:,}: not categories that strata could share; leave it out"
+        )
+    return tuple(sorted(found))
+
+
+def _order(name: str, asked: Any, found: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(asked, str) or not isinstance(asked, Sequence):
+        raise ColumnError(
+            f"columns: {name!r} is to be repaired as {asked!r}; expected 'number', 'category' or "
+            "its categories in order, lowest first"
+        )
+    order = tuple(asked)
+    if len(set(order)) != len(order):
+        raise ColumnError(f"columns: the order of {name!r} names a category twice")
+    lacking = [category for category in found if category not in order]
+    if lacking:
+        raise ColumnError(f"columns: the order of {name!r} lacks {listed(lacking)}")
+    return order
+
+
+def _an_example(column: nw.Series[Any]) -> str:
+    found = column.filter(~column.is_null()).head(1).to_list()
+    return repr(found[0]) if found else str(column.dtype)

@@ -1,0 +1,279 @@
+"""`Repairer`, the scikit-learn transformer: check, convert, compute, wrap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fourfifths.counts import CodeArray, FloatArray
+from fourfifths.draws import Calls, Draws, fresh_seed
+from fourfifths.errors import GroupError, listed
+from fourfifths.repair.columns import Method, Ties
+from fourfifths.repair.explanation import Explanation, explain_row
+from fourfifths.repair.fitting import fit_columns
+from fourfifths.repair.inputs import Input, read_input, strata_columns
+from fourfifths.repair.kinds import Asked, Typed, asked_columns, checked
+from fourfifths.repair.model import Scope
+from fourfifths.repair.options import LEVELS, check_options
+from fourfifths.repair.storage import Saved, load_repair, save_repair
+from fourfifths.repair.stratification import Small, Unseen, fit_strata
+
+
+class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Make columns so alike in all strata that they do not give the stratum away.
+
+    Each value is written anew by its rank in its stratum: the same rank gets the same value,
+    whatever the stratum, and that value is the median over strata of what they have at that rank
+    (section 5 of Feldman et al. 2015). What is fitted is kept: new rows, one or many, are repaired
+    by it and never change it.
+
+    Parameters
+    ----------
+    protected : str or sequence of str, optional
+        The protected columns of a dataframe; several make joint strata. Without it (and without
+        `stratify_by`) the values come with the data: ``fit(X, protected=...)``.
+    stratify_by : str or sequence of str, optional
+        Other columns to stratify by, instead of `protected`.
+    columns : sequence, or mapping of column to kind, optional
+        Which to repair, all others by default: names, or places in an array. A mapping may say as
+        what: "number", "category", or the categories in order, lowest first; None as its type
+        says.
+    method : {"random", "combinatorial", "geometric"}
+        How an amount below 1 is meant: so many rows repaired in full (Gordaliza et al. 2019); so
+        far along the column's distinct values; so far along the number line. The last two are the
+        paper's, and give the stratum away to trees.
+    scope : {"joint", "column"}
+        Whether the whole vector of columns is made alike, or each column alone, as in the paper.
+    amount : float
+        From 0, nothing, to 1, full repair. Neither it nor `method` needs a new fit.
+    levels : int
+        The most levels that a column is cut into.
+    ties : {"split", "mid"}
+        Whether equal values are spread over the levels that they share, at random, or all put
+        into the middle one; then columns with few values are hardly repaired.
+    unseen : {"error", "keep"}
+        What to do with rows whose stratum is missing or was not fitted: keep leaves them as they
+        are.
+    small : {"error", "pool"}
+        What to do with strata of fewer than 4 rows: pool makes them one.
+    random_state : int or None
+        The seed. Each call draws anew, so that rows one by one are distributed as rows together;
+        the same calls in the same order give the same numbers. None takes a new seed each fit.
+
+    Attributes
+    ----------
+    strata_ : Strata
+    model_ : Model
+        The fitted columns and, for joint repair, profiles.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Notes
+    -----
+    Whoever repairs by a protected attribute treats people by it. Whether that is lawful is for a
+    lawyer: see docs/repairing.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([[1.0], [2], [3], [4], [10], [20], [30], [40]])
+    >>> group = ["A"] * 4 + ["B"] * 4
+    >>> repairer = Repairer(method="geometric", scope="column", amount=0.5)
+    >>> repairer.fit_transform(scores, protected=group)[:4].ravel()
+    array([ 3.25,  6.5 ,  9.75, 13.  ])
+    """
+
+    def __init__(
+        self,
+        protected: str | Sequence[str] | None = None,
+        *,
+        stratify_by: str | Sequence[str] | None = None,
+        columns: Sequence[Any] | Mapping[Any, Asked] | None = None,
+        method: Method = "random",
+        scope: Scope = "joint",
+        amount: float = 1.0,
+        levels: int = LEVELS,
+        ties: Ties = "split",
+        unseen: Unseen = "error",
+        small: Small = "error",
+        random_state: int | None = 0,
+    ) -> None:
+        self.protected = protected
+        self.stratify_by = stratify_by
+        self.columns = columns
+        self.method = method
+        self.scope = scope
+        self.amount = amount
+        self.levels = levels
+        self.ties = ties
+        self.unseen = unseen
+        self.small = small
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, protected: Any = None) -> Self:  # noqa: ARG002
+        """Learn the strata's quantiles and their consensus.
+
+        Parameters
+        ----------
+        X : dataframe or array
+        y : ignored
+        protected : array-like, optional
+            The protected values of the rows, where they are not columns of X.
+        """
+        check_options(self.get_params(deep=False))
+        given = self._read(X, reset=True)
+        by, values = strata_columns(given, self._by(), protected)
+        asked = asked_columns(self.columns, given.names, by)
+        strata, codes = fit_strata(by, values, self.unseen, self.small)
+        seed = fresh_seed(self.random_state)
+        typed, model = fit_columns(
+            given, asked, strata, codes, self.scope, self.ties, self.levels, Draws(seed, (0,))
+        )
+        self.strata_, self.typed_, self.model_ = strata, typed, model
+        self.calls_ = Calls(seed)
+        return self
+
+    def transform(self, X: Any, *, protected: Any = None) -> Any:
+        """Return X with its columns repaired, all else as it was.
+
+        Parameters
+        ----------
+        X : dataframe or array
+        protected : array-like, optional
+            The protected values of the rows, where they are not columns of X.
+        """
+        check_is_fitted(self)
+        check_options(self.get_params(deep=False))
+        given = self._read(X, reset=False)
+        codes = self._codes(given, protected)
+        before = self._numbers(given)
+        output = given.output([self._as_written(each) for each in self.typed_], before)
+        if self.amount > 0:
+            draws = self.calls_.next()
+            self.model_.apply(before, codes, output.after, self.method, self.amount, draws)
+        # scikit-learn's own way from polars to pandas loses the types.
+        return output.native(_get_output_config("transform", self)["dense"])
+
+    def fit_transform(self, X: Any, y: Any = None, *, protected: Any = None) -> Any:
+        """Fit to X, then repair it."""
+        return self.fit(X, y, protected=protected).transform(X, protected=protected)
+
+    def explain(self, row: Any, *, protected: Any = None) -> Explanation:
+        """Repair one row, and say what was changed and why.
+
+        Parameters
+        ----------
+        row : dataframe of one row, mapping of column to value, or array
+        protected : optional
+            The protected value of the row, where it is not a column of it.
+        """
+        check_is_fitted(self)
+        check_options(self.get_params(deep=False))
+        given = self._read(row, reset=False)
+        if protected is not None:
+            protected = np.atleast_1d(np.asarray(protected))
+        codes = self._codes(given, protected)
+        before = self._numbers(given)
+        return explain_row(
+            self.model_,
+            self.strata_,
+            self.typed_,
+            before,
+            codes,
+            self.method,
+            self.amount,
+            self.calls_.next(),
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted repair as JSON, whole or not at all."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        saved = Saved(
+            self.get_params(deep=False),
+            None if names is None else tuple(map(str, names)),
+            int(self.n_features_in_),
+            self.strata_,
+            self.typed_,
+            self.model_,
+        )
+        save_repair(path, saved)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, random_state: int | None = None) -> Self:
+        """Read a repair that `save` wrote.
+
+        Without `random_state` its draws are new ones, so that a process that is started for every
+        row does not draw the same for all.
+        """
+        saved = load_repair(path)
+        loaded = cls(**{**saved.settings, "random_state": random_state})
+        check_options(loaded.get_params(deep=False))
+        loaded.n_features_in_ = saved.n_features
+        if saved.names is not None:
+            loaded.feature_names_in_ = np.array(saved.names, dtype=object)
+        loaded.strata_, loaded.typed_, loaded.model_ = saved.strata, saved.typed, saved.model
+        loaded.calls_ = Calls(fresh_seed(random_state))
+        return loaded
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.non_deterministic = self.ties == "split"
+        return tags
+
+    def _by(self) -> tuple[str, ...] | None:
+        """Return the stratifying columns' names, or None where the values come with the data."""
+        named = self.stratify_by if self.protected is None else self.protected
+        if named is None:
+            return None
+        return (named,) if isinstance(named, str) else tuple(named)
+
+    def _read(self, X: Any, *, reset: bool) -> Input:
+        given = read_input(X)
+        if given.frame is None:
+            array = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype="numeric",
+                ensure_all_finite=False,
+                ensure_min_samples=2 if reset else 1,
+            )
+            return replace(given, array=array)
+        validate_data(self, given.frame.to_native(), reset=reset, skip_check_array=True)
+        return given
+
+    def _codes(self, given: Input, protected: Any) -> CodeArray:
+        """Return the stratum of each row; an unseen one is an error unless it is to be kept."""
+        _, values = strata_columns(given, self._by(), protected)
+        codes = self.strata_.codes(values)
+        unseen = np.flatnonzero(codes < 0)
+        if unseen.size and self.unseen == "error":
+            row = int(unseen[0])
+            value = " & ".join(str(each[row]) for each in values)
+            raise GroupError(
+                f"{' & '.join(self.strata_.by)}: {value!r} in row {row} is none of the strata that "
+                f"were fitted ({listed(self.strata_.labels)}); {unseen.size:,} such rows; fit with "
+                "them, or take unseen='keep' to leave them as they are"
+            )
+        return codes
+
+    def _numbers(self, given: Input) -> list[FloatArray]:
+        found = given.numbers(self.typed_)
+        return [checked(own, each) for own, each in zip(found, self.typed_, strict=True)]
+
+    def _as_written(self, typed: Typed) -> Typed:
+        """Return the kind of a column after repair: halves of whole numbers are numbers."""
+        if self.method == "geometric" and self.amount > 0 and typed.kind == "integer":
+            return replace(typed, kind="number")
+        return typed

@@ -1,0 +1,256 @@
+"""A fitted repair as JSON that people can read and compare, and back again, checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib.metadata import version
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from fourfifths.errors import RepairError
+from fourfifths.files import write_whole
+from fourfifths.quantiles import Ranks
+from fourfifths.repair.categories import CategoryColumn
+from fourfifths.repair.columns import OrderedColumn, Ties
+from fourfifths.repair.kinds import Kind, Typed
+from fourfifths.repair.model import Column, Model, Scope
+from fourfifths.repair.profiles import END, Profiles
+from fourfifths.repair.reading import Reader
+from fourfifths.repair.stratification import Strata
+
+KIND = "fourfifths repair"
+SCHEMA = 1
+SAME = "as many as there are nodes, strata, columns and profiles"
+SETTINGS = (
+    "protected",
+    "stratify_by",
+    "columns",
+    "method",
+    "scope",
+    "amount",
+    "levels",
+    "ties",
+    "unseen",
+    "small",
+    "random_state",
+)
+CAUTION = (
+    "This repair treats rows by the strata named below. Changing scores or other data by race, sex "
+    "or another protected attribute can itself be disparate treatment: see Ricci v. DeStefano, 557 "
+    "U.S. 557 (2009), the Civil Rights Act of 1991 on adjusting test scores (42 U.S.C. 2000e-2(l)) "
+    "and the appendix of Feldman et al. (2015). Ask a lawyer before it is used to decide about "
+    "people."
+)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Everything of a fitted repair."""
+
+    settings: Mapping[str, Any]
+    names: tuple[str, ...] | None
+    n_features: int
+    strata: Strata
+    typed: tuple[Typed, ...]
+    model: Model
+
+
+def save_repair(path: str | PathLike[str], saved: Saved) -> None:
+    """Write a repair, whole or not at all."""
+    document = {
+        "kind": KIND,
+        "schema": SCHEMA,
+        "fourfifths": version("fourfifths"),
+        "caution": CAUTION,
+        "settings": {name: _plain(value) for name, value in saved.settings.items()},
+        "names": None if saved.names is None else list(saved.names),
+        "n_features": saved.n_features,
+        "strata": {
+            "by": list(saved.strata.by),
+            "groups": [list(group) for group in saved.strata.groups],
+            "pooled": [list(group) for group in saved.strata.pooled],
+            "rows": list(saved.strata.rows),
+        },
+        "columns": [
+            _column(typed, column)
+            for typed, column in zip(saved.typed, saved.model.columns, strict=True)
+        ],
+        "profiles": None if saved.model.profiles is None else _profiles(saved.model.profiles),
+    }
+    write_whole(path, _text(document) + "\n")
+
+
+def load_repair(path: str | PathLike[str]) -> Saved:
+    """Read a repair and check that it hangs together."""
+    name = fspath(path)
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RepairError(f"{name}: no such file") from None
+    except OSError as error:
+        raise RepairError(f"{name}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise RepairError(f"{name}: not JSON: {error}") from None
+    return _read(Reader(name, document))
+
+
+def _read(reader: Reader) -> Saved:
+    reader.require(reader.value_of("kind") == KIND, "kind", f"{KIND!r}, as save writes it")
+    schema = reader.whole("schema", least=1)
+    if schema > SCHEMA:
+        raise RepairError(
+            f"{reader.file}: written by a newer fourfifths (schema {schema}; this one reads up to "
+            f"{SCHEMA}); install a newer fourfifths"
+        )
+    settings = reader.inside("settings")
+    strata = _read_strata(reader.inside("strata"))
+    columns = [_read_column(each, len(strata.groups)) for each in reader.items("columns")]
+    reader.require(bool(columns), "columns", "at least one column")
+    joint = settings.choice("scope", get_args(Scope)) == "joint"
+    reader.require((reader.value_of("profiles") is not None) == joint, "profiles", "as the scope")
+    profiles = None
+    if joint:
+        profiles = _read_profiles(reader.inside("profiles"), len(columns), len(strata.groups))
+    names = reader.texts("names") if reader.value_of("names") is not None else None
+    return Saved(
+        _read_settings(settings),
+        names,
+        reader.whole("n_features", least=1),
+        strata,
+        tuple(typed for typed, _ in columns),
+        Model(
+            tuple(column for _, column in columns),
+            profiles,
+            cast(Ties, settings.choice("ties", get_args(Ties))),
+        ),
+    )
+
+
+def _read_settings(reader: Reader) -> dict[str, Any]:
+    settings = dict(reader.whole_mapping())
+    unknown = set(settings) ^ set(SETTINGS)
+    reader.require(not unknown, sorted(unknown)[0] if unknown else "", "the options of a Repairer")
+    return settings
+
+
+def _read_strata(reader: Reader) -> Strata:
+    groups = tuple(tuple(group) for group in reader.lists("groups"))
+    pooled = tuple(tuple(group) for group in reader.lists("pooled"))
+    rows = tuple(int(size) for size in reader.array("rows", 1, np.int64))
+    by = reader.texts("by")
+    reader.require(len(groups) > 1 and len(set(groups)) == len(groups), "groups", "two or more")
+    reader.require(all(len(each) == len(by) for each in groups + pooled), "groups", "as many as by")
+    reader.require(len(rows) == len(groups) and min(rows) > 0, "rows", "one for each stratum")
+    return Strata(by, groups, pooled, rows)
+
+
+def _read_column(reader: Reader, strata: int) -> tuple[Typed, Column]:
+    kind = cast(Kind, reader.choice("kind", get_args(Kind)))
+    name: Any = reader.value_of("name")
+    reader.require(isinstance(name, str | int), "name", "a name, or a place in an array")
+    categories = tuple(reader.value_of("categories") or ())
+    typed = Typed(name, kind, categories)
+    consensus = reader.array("consensus", 1, np.float64)
+    if kind == "category":
+        shares = reader.array("shares", 2, np.float64)
+        reader.require(shares.shape == (strata, len(categories)), "shares", "strata by categories")
+        reader.require(consensus.size == len(categories), "consensus", "one for each category")
+        for key, found in (("shares", shares), ("consensus", consensus)):
+            whole = np.all(found >= 0) and np.allclose(found.sum(axis=-1), 1)
+            reader.require(bool(whole), key, "shares that sum to 1")
+        return typed, CategoryColumn(name, categories, shares, consensus)
+    values = reader.array("values", 1, np.float64)
+    reader.require(values.size > 0 and bool(np.all(np.diff(values) > 0)), "values", "increasing")
+    reader.require(bool(np.all(np.diff(consensus) >= 0)), "consensus", "never decreasing")
+    if kind == "ordered":
+        inside = values[0] >= 0 and values[-1] < len(categories)
+        reader.require(bool(inside), "values", "places among the categories")
+    tables = tuple(_read_ranks(each, consensus.size) for each in reader.items("strata"))
+    reader.require(len(tables) == strata, "strata", "one for each stratum")
+    return typed, OrderedColumn(name, kind, categories, values, consensus, tables)
+
+
+def _read_ranks(reader: Reader, levels: int) -> Ranks:
+    knots = reader.array("knots", 1, np.float64)
+    below, upto = (reader.array(key, 1, np.int64) for key in ("below", "upto"))
+    size = reader.whole("size", least=levels)
+    reader.require(knots.size > 0 and bool(np.all(np.diff(knots) > 0)), "knots", "increasing")
+    reader.require(below.size == upto.size == knots.size, "below", "one for each knot")
+    steps = np.column_stack([below, upto]).ravel()
+    fits = bool(np.all(np.diff(steps) >= 0)) and bool(np.all(below < upto))
+    reader.require(fits and below[0] == 0 and upto[-1] == size, "upto", "counts up to the size")
+    return Ranks(knots, below, upto, size, levels)
+
+
+def _read_profiles(reader: Reader, columns: int, strata: int) -> Profiles:
+    column, left, right = (reader.array(key, 1, np.int64) for key in ("column", "left", "right"))
+    cuts = reader.array("cuts", 2, np.float64)
+    bounds = reader.array("bounds", 4, np.float64)
+    consensus = reader.array("consensus", 3, np.float64)
+    nodes, ends = column.size, column == END
+    known = np.all((column >= END) & (column < columns))
+    reader.require(nodes > 0 and bool(known), "column", "columns of the repair")
+    reader.require(left.size == right.size == nodes and cuts.shape == (nodes, strata), "cuts", SAME)
+    after = np.arange(nodes)[~ends]
+    forward = np.all((left[~ends] > after) & (right[~ends] > after))
+    within = np.all((left[~ends] < nodes) & (right[~ends] < nodes))
+    reader.require(bool(forward and within), "left", "nodes that follow")
+    profiles = int(ends.sum())
+    reader.require(sorted(left[ends]) == list(range(profiles)), "left", "each profile once")
+    reader.require(consensus.shape[:2] == (columns, profiles), "consensus", SAME)
+    reader.require(bounds.shape == (strata, *consensus.shape), "bounds", SAME)
+    for key, found in (("cuts", cuts), ("bounds", bounds), ("consensus", consensus)):
+        reader.require(bool(np.all((found >= 0) & (found <= 1))), key, "ranks from 0 to 1")
+    rising = np.all(np.diff(bounds) >= 0) and np.all(np.diff(consensus) >= 0)
+    reader.require(bool(rising), "bounds", "never decreasing")
+    return Profiles(column, cuts, left, right, bounds, consensus)
+
+
+def _column(typed: Typed, column: Column) -> dict[str, Any]:
+    document = {
+        "name": typed.name,
+        "kind": typed.kind,
+        "categories": list(typed.categories),
+        "consensus": column.consensus.tolist(),
+    }
+    if isinstance(column, CategoryColumn):
+        return document | {"shares": column.shares.tolist()}
+    strata = [
+        {
+            "size": each.size,
+            "knots": each.knots.tolist(),
+            "below": each.below.tolist(),
+            "upto": each.upto.tolist(),
+        }
+        for each in column.strata
+    ]
+    return document | {"values": column.values.tolist(), "strata": strata}
+
+
+def _profiles(profiles: Profiles) -> dict[str, Any]:
+    return {each.name: getattr(profiles, each.name).tolist() for each in fields(profiles)}
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting as JSON has it."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _text(value: Any, indent: str = "") -> str:
+    """Return JSON with a line for each list of plain values, so that two repairs compare well."""
+    inner = indent + " "
+    if isinstance(value, dict) and value:
+        lines = [f"{inner}{json.dumps(key)}: {_text(item, inner)}" for key, item in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
+        return "[\n" + ",\n".join(inner + _text(item, inner) for item in value) + f"\n{indent}]"
+    return json.dumps(value, allow_nan=False)
