@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from fourfifths.certificate import AuditorResult, Certificate, PairCertificate
-from fourfifths.render import (
-    UNDEFINED,
-    Sheet,
-    escape_markdown,
-    interval,
-    number,
-    print_sheet,
-    printable,
-    sheet_markdown,
+from fourfifths.document import (
+    TEXT_WIDTH,
+    Document,
+    Section,
+    document_markdown,
+    document_text,
+    print_document,
 )
+from fourfifths.evidence import Verdict
+from fourfifths.render import UNDEFINED, Sheet, interval, number
 
-TEXT_WIDTH = 100
 SHOWN_LEAKS = 10
+COLORS: Mapping[Verdict, str] = {
+    "certified": "green",
+    "not certified": "red",
+    "inconclusive": "yellow",
+}
 LEGEND = (
     "BER: balanced error rate of predicting membership, 0.5 is guessing; bound: the least impact "
     "ratio that the BER allows; floor: that the whole ROC curve allows, at beta; reverse: the "
@@ -30,40 +33,31 @@ LEGEND = (
 
 def certificate_text(certificate: Certificate, width: int = TEXT_WIDTH) -> str:
     """Return the terminal's tables without colour."""
-    stream = io.StringIO()
-    print_certificate(certificate, stream, width=width)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
+    return document_text(certificate_document(certificate), width)
 
 
-def print_certificate(certificate: Certificate, stream: TextIO, width: int | None = None) -> None:
+def print_certificate(certificate: Certificate, stream: TextIO) -> None:
     """Print the verdict, the tables and the notes; in colour if the stream is a terminal."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=stream, width=width, highlight=False)
-    colors = {"certified": "green", "not certified": "red", "inconclusive": "yellow"}
-    style = f"bold {colors[certificate.verdict]}"
-    console.print(Text(printable(_headline(certificate)), style=style))
-    for line in _because_lines(certificate):
-        console.print(Text(printable(line)))
-    for sheet in certificate_sheets(certificate):
-        console.print()
-        print_sheet(console, sheet)
-    console.print()
-    for note in (*certificate.notes, _hash_note(certificate)):
-        console.print(Text(printable(f"Note: {note}.")))
-    console.print(Text(LEGEND, style="dim"))
+    print_document(certificate_document(certificate), stream)
 
 
 def certificate_markdown(certificate: Certificate) -> str:
     """Return the verdict, the tables and the notes as Markdown."""
-    lines = [f"# {escape_markdown(_headline(certificate))}", ""]
-    lines += [f"- {escape_markdown(line)}" for line in _because_lines(certificate)] + [""]
-    for sheet in certificate_sheets(certificate):
-        lines += [*sheet_markdown(sheet), ""]
-    notes = (*certificate.notes, _hash_note(certificate))
-    lines += [f"- Note: {escape_markdown(note)}." for note in notes]
-    return "\n".join([*lines, "", escape_markdown(LEGEND), ""])
+    return document_markdown(certificate_document(certificate))
+
+
+def certificate_document(certificate: Certificate) -> Document:
+    """Return the page: the verdict's grounds, then the tables."""
+    return Document(
+        _headline(certificate),
+        (
+            Section((), tuple((line, False) for line in _because_lines(certificate))),
+            Section(tuple(certificate_sheets(certificate))),
+        ),
+        (*certificate.notes, _hash_note(certificate)),
+        (LEGEND,),
+        style=f"bold {COLORS[certificate.verdict]}",
+    )
 
 
 def certificate_sheets(certificate: Certificate) -> Iterator[Sheet]:

@@ -6,23 +6,21 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, TextIO
 
+from fourfifths.document import (
+    TEXT_WIDTH,
+    Document,
+    Section,
+    document_markdown,
+    document_text,
+    print_document,
+)
 from fourfifths.findings import NOT_INDICATED, REFERENCE
 from fourfifths.impact_result import AttributeImpact, GroupImpact, Impact
-from fourfifths.render import (
-    UNDEFINED,
-    Sheet,
-    escape_markdown,
-    interval,
-    number,
-    p_value,
-    print_sheet,
-    printable,
-    sheet_markdown,
-)
+from fourfifths.render import UNDEFINED, Sheet, interval, number, p_value
 
-TEXT_WIDTH = 100
 MARKS = {
     " <": "; < marks what falls below the line",
     " >": "; > marks where the reference falls below it",
@@ -37,45 +35,33 @@ LEGEND = (
 
 def impact_text(result: Impact, width: int = TEXT_WIDTH) -> str:
     """Return the terminal's tables without colour."""
-    stream = io.StringIO()
-    print_impact(result, stream, width=width)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
+    return document_text(impact_document(result), width)
 
 
-def print_impact(result: Impact, stream: TextIO, width: int | None = None) -> None:
+def print_impact(result: Impact, stream: TextIO) -> None:
     """Print the tables, the findings and the notes; in colour if the stream is a terminal."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(file=stream, width=width, highlight=False)
-    console.print(Text(printable(_headline(result)), style="bold"))
-    for attribute in result.attributes:
-        for sheet in impact_sheets(result, attribute):
-            console.print()
-            print_sheet(console, sheet)
-        console.print()
-        for line, marked in finding_lines(attribute):
-            console.print(Text(printable(line), style="red" if marked else ""))
-    console.print()
-    for note in result.notes:
-        console.print(Text(printable(f"Note: {note}.")))
-    console.print(Text(LEGEND, style="dim"))
+    print_document(impact_document(result), stream)
 
 
 def impact_markdown(result: Impact) -> str:
-    """Return the tables, the findings and the notes as Markdown."""
-    lines = [f"# {escape_markdown(_headline(result))}", ""]
-    for attribute in result.attributes:
-        for sheet in (*impact_sheets(result, attribute), _further_sheet(attribute)):
-            lines += [*sheet_markdown(sheet), ""]
-        lines += [f"- {escape_markdown(line)}" for line, _ in finding_lines(attribute)] + [""]
-    lines += [f"- Note: {escape_markdown(note)}." for note in result.notes]
-    lines += [
-        "",
-        f"Rule: {escape_markdown(result.rule.title)}. {escape_markdown(result.rule.source)}.",
-    ]
-    lines += [escape_markdown(result.rule.status), "", escape_markdown(LEGEND), ""]
-    return "\n".join(lines)
+    """Return the tables, with further figures, the findings and the notes as Markdown."""
+    page = impact_document(result)
+    further = tuple(
+        replace(section, sheets=(*section.sheets, _further_sheet(attribute)))
+        for section, attribute in zip(page.sections, result.attributes, strict=True)
+    )
+    rule = f"Rule: {result.rule.title}. {result.rule.source}."
+    closing = (rule, result.rule.status, *page.closing)
+    return document_markdown(replace(page, sections=further, closing=closing))
+
+
+def impact_document(result: Impact) -> Document:
+    """Return the page of a terminal: for each attribute its tables and findings."""
+    sections = tuple(
+        Section(tuple(impact_sheets(result, attribute)), tuple(finding_lines(attribute)))
+        for attribute in result.attributes
+    )
+    return Document(_headline(result), sections, result.notes, (LEGEND,))
 
 
 def impact_csv(result: Impact) -> str:

@@ -125,18 +125,28 @@ def with_bands(table: Table, column: str, edges: Sequence[float]) -> tuple[Table
     Returns the table, its column replaced by the number of the group, and the groups' labels.
     Missing values stay missing.
     """
-    cuts = _cuts(column, edges)
+    cuts = band_cuts(column, edges)
     table = table.with_numbers(column, "bands")
     value = table.col(column)
     above = [(value > cut).cast(nw.Int64()) for cut in cuts]
+    banded = table.with_column(column, nw.when(~value.is_null()).then(nw.sum_horizontal(*above)))
+    return banded, dict(enumerate(band_labels(column, cuts)))
+
+
+def band_labels(column: str, cuts: Sequence[float]) -> list[str]:
+    """Return the names of the groups that the cuts make.
+
+    Examples
+    --------
+    >>> band_labels("age", [25, 40])
+    ['age <= 25', '25 < age <= 40', 'age > 40']
+    """
     texts = [number_text(cut) for cut in cuts]
-    labels = [
+    return [
         f"{column} <= {texts[0]}",
         *(f"{low} < {column} <= {high}" for low, high in pairwise(texts)),
         f"{column} > {texts[-1]}",
     ]
-    banded = table.with_column(column, nw.when(~value.is_null()).then(nw.sum_horizontal(*above)))
-    return banded, dict(enumerate(labels))
 
 
 def number_text(number: float) -> str:
@@ -150,7 +160,8 @@ def number_text(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
-def _cuts(column: str, edges: Sequence[float]) -> list[float]:
+def band_cuts(column: str, edges: Sequence[float]) -> list[float]:
+    """Return the edges as numbers, or raise if they are not increasing ones."""
     try:
         cuts = [float(edge) for edge in edges]
     except (TypeError, ValueError):

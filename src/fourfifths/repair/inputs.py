@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fourfifths.counts import FloatArray
 from fourfifths.errors import ColumnError, GroupError, TableError
 from fourfifths.repair.kinds import Typed, from_numbers, to_numbers
+from fourfifths.table import band_cuts, band_labels
 
 BY_VALUES = ("protected",)
 
@@ -108,9 +109,15 @@ def read_input(given: Any) -> Input:
 
 
 def strata_columns(
-    given: Input, by: tuple[str, ...] | None, values: Any
+    given: Input,
+    by: tuple[str, ...] | None,
+    values: Any,
+    bands: Mapping[str, Sequence[float]],
 ) -> tuple[tuple[str, ...], list[Any]]:
     """Return what the strata are called, and the columns that make them."""
+    for column in bands:
+        if column not in (by or ()):
+            raise ColumnError(f"bands: {column!r} is not a column that the strata are made of")
     if by is None:
         if values is None:
             raise GroupError(
@@ -138,7 +145,19 @@ def strata_columns(
                 f"protected={name!r}: no such column in X (columns: "
                 f"{', '.join(map(repr, given.names[:10]))})"
             )
-    return by, [given.frame[name] for name in by]
+    columns = [given.frame[name] for name in by]
+    return by, [_banded(each, bands[each.name]) if each.name in bands else each for each in columns]
+
+
+def _banded(column: nw.Series[Any], edges: Sequence[float]) -> NDArray[np.object_]:
+    """Return the name of each row's band; an edge belongs to the band below it."""
+    name = str(column.name)
+    cuts = band_cuts(name, edges)
+    if not column.dtype.is_numeric():
+        raise ColumnError(f"bands: {name!r} holds {column.dtype}; expected numbers")
+    numbers = np.asarray(column.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+    labels = np.array([*band_labels(name, cuts), None], dtype=object)
+    return labels[np.where(np.isnan(numbers), len(cuts) + 1, np.searchsorted(cuts, numbers))]
 
 
 def _value_columns(values: Any) -> list[Any]:

@@ -41,6 +41,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         `stratify_by`) the values come with the data: ``fit(X, protected=...)``.
     stratify_by : str or sequence of str, optional
         Other columns to stratify by, instead of `protected`.
+    bands : mapping of str to sequence of float, optional
+        Where a numeric stratifying column is cut into groups; an edge is in the group below it.
     columns : sequence, or mapping of column to kind, optional
         Which to repair, all others by default: names, or places in an array. A mapping may say as
         what: "number", "category", or the categories in order, lowest first; None as its type
@@ -95,6 +97,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         protected: str | Sequence[str] | None = None,
         *,
         stratify_by: str | Sequence[str] | None = None,
+        bands: Mapping[str, Sequence[float]] | None = None,
         columns: Sequence[Any] | Mapping[Any, Asked] | None = None,
         method: Method = "random",
         scope: Scope = "joint",
@@ -107,6 +110,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     ) -> None:
         self.protected = protected
         self.stratify_by = stratify_by
+        self.bands = bands
         self.columns = columns
         self.method = method
         self.scope = scope
@@ -129,7 +133,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """
         check_options(self.get_params(deep=False))
         given = self._read(X, reset=True)
-        by, values = strata_columns(given, self._by(), protected)
+        by, values = strata_columns(given, self._by(), protected, self.bands or {})
         asked = asked_columns(self.columns, given.names, by)
         strata, codes = fit_strata(by, values, self.unseen, self.small)
         seed = fresh_seed(self.random_state)
@@ -255,7 +259,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
 
     def _codes(self, given: Input, protected: Any) -> CodeArray:
         """Return the stratum of each row; an unseen one is an error unless it is to be kept."""
-        _, values = strata_columns(given, self._by(), protected)
+        _, values = strata_columns(given, self._by(), protected, self.bands or {})
         codes = self.strata_.codes(values)
         unseen = np.flatnonzero(codes < 0)
         if unseen.size and self.unseen == "error":

@@ -29,6 +29,7 @@ SAME = "as many as there are nodes, strata, columns and profiles"
 SETTINGS = (
     "protected",
     "stratify_by",
+    "bands",
     "columns",
     "method",
     "scope",
