@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fourfifths.balanced_error import ber_threshold, impact_bound
     from fourfifths.certificate import Certificate
     from fourfifths.certification import certify
+    from fourfifths.certified_amount import CertifiedAmount, least_certified_amount
     from fourfifths.errors import FourfifthsError
     from fourfifths.impact_result import AttributeImpact, GroupImpact, Impact
     from fourfifths.measure import impact
@@ -23,6 +24,7 @@ __all__ = [
     "RULES",
     "AttributeImpact",
     "Certificate",
+    "CertifiedAmount",
     "FourfifthsError",
     "GroupImpact",
     "Impact",
@@ -36,6 +38,7 @@ __all__ = [
     "errors",
     "impact",
     "impact_bound",
+    "least_certified_amount",
     "verify",
 ]
 
@@ -45,6 +48,7 @@ _HOMES = {
     "RULES": "rules",
     "AttributeImpact": "impact_result",
     "Certificate": "certificate",
+    "CertifiedAmount": "certified_amount",
     "FourfifthsError": "errors",
     "GroupImpact": "impact_result",
     "Impact": "impact_result",
@@ -56,6 +60,7 @@ _HOMES = {
     "certify": "certification",
     "impact": "measure",
     "impact_bound": "balanced_error",
+    "least_certified_amount": "certified_amount",
     "verify": "verification",
 }
 

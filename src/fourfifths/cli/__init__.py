@@ -14,19 +14,20 @@ import typer
 from fourfifths.cli.about import datasets, demo, rules
 from fourfifths.cli.audit import audit
 from fourfifths.cli.certify import certify, verify
+from fourfifths.cli.repair import repair
 from fourfifths.errors import FourfifthsError
 
 app = typer.Typer(
     name="fourfifths",
     help=(
-        "Measure disparate impact, and certify that a table cannot cause it. Findings and verdicts "
-        "are figures with their grounds; none of them is legal advice."
+        "Measure disparate impact, certify that a table cannot cause it, and repair one that can. "
+        "Findings and verdicts are figures with their grounds; none of them is legal advice."
     ),
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: loading what draws boxes takes longer than all the rest
 )
-for command in (audit, certify, verify, datasets, rules, demo):
+for command in (audit, certify, verify, repair, datasets, rules, demo):
     app.command()(command)
 
 

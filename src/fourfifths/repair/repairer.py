@@ -196,6 +196,11 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             self.calls_.next(),
         )
 
+    def stratum_of(self, X: Any, *, protected: Any = None) -> CodeArray:
+        """Return the stratum of each row, a place in `strata_`; -1 for rows that are kept."""
+        check_is_fitted(self)
+        return self._codes(self._read(X, reset=False), protected)
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted repair as JSON, whole or not at all."""
         check_is_fitted(self)

@@ -1,0 +1,181 @@
+"""`fourfifths repair`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fourfifths.cli.options import (
+    Band,
+    CertificateFormat,
+    Favorable,
+    Outcome,
+    Protected,
+    Reference,
+    Source,
+    bands,
+    pairs,
+    rates,
+)
+from fourfifths.errors import OptionError, OutputError
+
+if TYPE_CHECKING:
+    from fourfifths.file_repair import FileRepair
+
+METHODS = "random, combinatorial or geometric"
+
+
+def repair(
+    source: Source,
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The repaired table: .csv, .tsv or .parquet.")
+    ],
+    protected: Protected = None,
+    stratify_by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Stratify by other columns than the protected ones."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column to repair; repeat it. Default: all others."),
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL=V,V", help="A column's categories in order, lowest first."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help=f"What an amount below 1 means: {METHODS}.")
+    ] = "random",
+    scope: Annotated[
+        str, typer.Option(help="The whole vector of columns alike (joint), or each (column).")
+    ] = "joint",
+    amount: Annotated[
+        str,
+        typer.Option(metavar="N|certified", help="From 0 to 1, or the least that is certified."),
+    ] = "1",
+    ties: Annotated[str, typer.Option(help="Equal values: split over levels, or mid.")] = "split",
+    small: Annotated[str, typer.Option(help="Strata under 4 rows: error, or pool.")] = "error",
+    unseen: Annotated[
+        str, typer.Option(help="Rows of unknown strata: error, or keep them as they are.")
+    ] = "error",
+    band: Band = None,
+    outcome: Outcome = None,
+    favorable: Favorable = None,
+    reference: Reference = None,
+    beta: Annotated[
+        str | None,
+        typer.Option(metavar="N|N,N", help="The group's selection rate, for the verdicts."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the fitted repair as JSON.")
+    ] = None,
+    apply: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Apply a saved repair; nothing is fitted.")
+    ] = None,
+    overwrite: Annotated[  # noqa: FBT002 - typer's way to make a flag
+        bool, typer.Option("--overwrite", help="Allow OUT to be an existing file, even IN.")
+    ] = False,
+    random_state: Annotated[
+        int | None,
+        typer.Option(help="The seed.  [default: 0 to fit, a new one to apply]", min=0),
+    ] = None,
+    output_format: Annotated[
+        CertificateFormat, typer.Option("--format", help="How to show what the repair did.")
+    ] = CertificateFormat.TABLE,
+) -> None:
+    """Repair a table so that its columns do not give a protected attribute away.
+
+    Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
+    """
+    _check_files(source, out, save, apply, overwrite=overwrite)
+    from fourfifths.file_repair import apply_repair, repair_file
+
+    roles: dict[str, Any] = {
+        "outcome": outcome,
+        "favorable": favorable,
+        "reference": pairs(reference, "--reference", protected) or None,
+        "beta": rates(beta),
+    }
+    if apply is not None:
+        fitting = {"--protected": protected, "--stratify-by": stratify_by, "--columns": columns}
+        _refuse(fitting | {"--order": order, "--save": save, "--band": band})
+        done = apply_repair(source, apply, random_state=random_state, **roles)
+    else:
+        choices = {"method": method, "scope": scope, "ties": ties, "small": small, "unseen": unseen}
+        done = repair_file(
+            source,
+            protected=protected,
+            stratify_by=stratify_by,
+            columns=columns,
+            orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
+            amount=_amount(amount),
+            bands=bands(band, protected or stratify_by),
+            options=choices | {"random_state": random_state or 0},
+            **roles,
+        )
+    _deliver(done, out, save, output_format)
+
+
+def _deliver(done: FileRepair, out: Path, save: Path | None, form: CertificateFormat) -> None:
+    """Write what was asked for, then show what the repair did."""
+    from fourfifths.effect_report import effect_markdown, print_effect
+
+    effect = done.effect()
+    if save is not None:
+        done.repairer.save(save)
+    done.write(out)
+    if form is CertificateFormat.TABLE:
+        if done.found is not None:
+            sys.stdout.write(f"{done.found}\n\n")
+        print_effect(effect, sys.stdout)
+    elif form is CertificateFormat.JSON:
+        sys.stdout.write(f"{effect.to_json()}\n")
+    else:
+        sys.stdout.write(effect_markdown(effect))
+    for path in (save, out):
+        if path is not None:
+            typer.echo(f"wrote {path}", err=True)
+    typer.echo(f"seed {done.seed}: --random-state {done.seed} gives the same again", err=True)
+
+
+def _amount(text: str) -> Any:
+    if text == "certified":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(
+            f"--amount {text}: expected a number from 0 to 1, or 'certified'"
+        ) from None
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value:
+            raise OptionError(f"{name}: a saved repair has its own; leave it out with --apply")
+
+
+def _check_files(
+    source: str, out: Path, save: Path | None, apply: Path | None, *, overwrite: bool
+) -> None:
+    """Refuse, before anything is computed, what could not be written or would be lost."""
+    from fourfifths.arrow_files import check_output
+
+    check_output(out)
+    if not overwrite and _same(out, Path(source)):
+        raise OutputError(f"{out}: is the file that is repaired; --overwrite replaces it")
+    for option, path in (("OUT", out), ("--save", save)):
+        if path is not None and not path.resolve().parent.is_dir():
+            raise OutputError(f"{option} {path}: there is no folder {path.resolve().parent}")
+    for path in (Path(source), out, apply):
+        if save is not None and path is not None and _same(save, path):
+            raise OutputError(f"--save {save}: is the name of another file; choose a third")
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()

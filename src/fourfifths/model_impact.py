@@ -1,0 +1,106 @@
+"""The impact ratio of a model of the outcome: what a rule learned from these columns would do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from fourfifths.auditors import panel
+from fourfifths.counts import FloatArray
+from fourfifths.errors import OutcomeError
+from fourfifths.measure import impact
+from fourfifths.plain import Interval
+from fourfifths.roles import choose_favorable
+
+MAX_ROWS = 100_000
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class ModelImpact:
+    """Of a logistic model, fitted on other rows than it selects from.
+
+    Attributes
+    ----------
+    group, reference : str
+        The group with the least ratio, and what it is compared with.
+    impact_ratio, impact_ratio_interval
+    utility : float
+        1 - the balanced error rate of predicting the outcome.
+    """
+
+    group: str
+    reference: str
+    impact_ratio: float
+    impact_ratio_interval: Interval
+    utility: float
+
+
+def model_impact(
+    values: FloatArray,
+    is_category: Sequence[bool],
+    frame: nw.DataFrame[Any],
+    *,
+    protected: Sequence[str],
+    bands: Mapping[str, Sequence[float]],
+    reference: Any,
+    outcome: str,
+    favorable: Any,
+    random_state: int,
+) -> ModelImpact | None:
+    """Let a logistic model select out of fold, and measure the impact of its selections.
+
+    Its cut is the one with the least balanced error on training rows. None where it selects all
+    rows or none.
+    """
+    column = frame[outcome]
+    found = column.filter(~column.is_null()).unique().to_list()
+    chosen = choose_favorable(outcome, favorable, sorted(found, key=str))
+    selected = np.asarray((column == chosen).fill_null(value=False).to_numpy(), dtype=bool)
+    rows = np.flatnonzero(~np.asarray(column.is_null().to_numpy(), dtype=bool))
+    random = np.random.default_rng(random_state)
+    if rows.size > MAX_ROWS:
+        rows = np.sort(random.permutation(rows)[:MAX_ROWS])
+    truth = selected[rows]
+    if min(truth.sum(), (~truth).sum()) < FOLDS:
+        raise OutcomeError(
+            f"outcome={outcome!r}: fewer than {FOLDS} rows with, or without, {chosen!r}; too few "
+            "to learn from"
+        )
+    model = panel(["logistic"], is_category, random_state)["logistic"]
+    predicted = np.empty(rows.size, dtype=bool)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
+    for train, test in folds.split(truth, truth):
+        fitted = clone(model).fit(values[rows[train]], truth[train])
+        predicted[test] = fitted.predict(values[rows[test]])
+    if predicted.all() or not predicted.any():
+        return None
+    # The outcome's own column holds what the model says: its name is taken by nothing else.
+    said = nw.new_series(outcome, predicted, backend=frame.implementation)
+    table = frame[rows].select(*protected).with_columns(said)
+    result = impact(
+        table.to_native(),
+        protected=protected,
+        bands=bands,
+        reference=reference,
+        outcome=outcome,
+        favorable=True,
+        rule="feldman2015",
+    )
+    attribute = result.attributes[-1]
+    others = [each for each in attribute.groups if each.group != attribute.reference]
+    least = min(others, key=lambda each: each.impact_ratio)
+    wrong = (np.mean(~predicted[truth]) + np.mean(predicted[~truth])) / 2
+    return ModelImpact(
+        least.group,
+        attribute.reference,
+        least.impact_ratio,
+        least.impact_ratio_interval,
+        float(1 - wrong),
+    )
