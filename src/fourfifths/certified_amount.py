@@ -22,7 +22,7 @@ from fourfifths.progress import steps
 from fourfifths.repair.repairer import Repairer
 from fourfifths.table import TableLike
 
-SPLITS = 2
+PARTS = 5
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,9 @@ def least_certified_amount(
 ) -> CertifiedAmount:
     """Find the least amount of repair whose result is certified on rows that it was not fitted to.
 
-    The rows are split in two; each half is repaired by a fit to the other. Full repair is tried
-    first; then the amount is halved in on. What is certified at one amount is taken to be so at
+    The rows are split in five; each part is repaired by a fit to the others, so that all rows count
+    and none was fitted to. Full repair is tried first, then none, then the amounts between by
+    halves. What is certified at one amount is taken to be so at
     every larger one: for random repair, predictability falls in step with the amount; for the
     other methods it need not, and the curve shows it.
 
@@ -154,7 +155,7 @@ def least_certified_amount(
     if not 0 < tolerance < 1:
         raise OptionError(f"tolerance={tolerance!r}: expected a number between 0 and 1")
     data = load_table(table)
-    parts = _fitted_halves(data.frame, repairer, random_state)
+    parts = _fitted_parts(data.frame, repairer, random_state)
     looks = 2 + math.ceil(math.log2(1 / tolerance))
     fitted = parts[0][0]
     options: dict[str, Any] = {
@@ -198,14 +199,14 @@ def _search(is_certified: Any, tolerance: float) -> float | None:
     return high
 
 
-def _fitted_halves(
+def _fitted_parts(
     frame: nw.DataFrame[Any], repairer: Repairer, random_state: int
 ) -> list[tuple[Repairer, Any]]:
-    """Return, for each half of the rows, a repairer fitted to the other, and the half."""
+    """Return, for each part of the rows, a repairer fitted to the others, and the part."""
     if repairer.protected is None and repairer.stratify_by is None:
         raise GroupError("repairer: name its protected columns, Repairer(protected=...)")
     codes = clone(repairer).fit(frame.to_native()).stratum_of(frame.to_native())
-    split = StratifiedKFold(SPLITS, shuffle=True, random_state=random_state)
+    split = StratifiedKFold(PARTS, shuffle=True, random_state=random_state)
     return [
         (clone(repairer).fit(frame[train].to_native()), frame[test].to_native())
         for train, test in split.split(codes, codes)
@@ -214,8 +215,8 @@ def _fitted_halves(
 
 def _repaired(parts: Sequence[tuple[Repairer, Any]], amount: float) -> Any:
     done = [
-        nw.from_native(fitted.set_params(amount=amount).transform(half), eager_only=True)
-        for fitted, half in parts
+        nw.from_native(fitted.set_params(amount=amount).transform(part), eager_only=True)
+        for fitted, part in parts
     ]
     return nw.concat(done, how="vertical").to_native()
 

@@ -6,6 +6,8 @@ from typing import TextIO
 
 from fourfifths.certificate_report import print_certificate
 from fourfifths.certification import certify
+from fourfifths.effect_report import print_effect
+from fourfifths.file_repair import repair_file
 from fourfifths.impact_report import print_impact
 from fourfifths.measure import impact
 
@@ -22,3 +24,8 @@ def run(stream: TextIO) -> None:
         "   impact?  fourfifths certify ricci\n\n"
     )
     print_certificate(certify("ricci"), stream)
+    stream.write(
+        "\n3. What to change. The scores so repaired that they do not give race away:\n"
+        "   fourfifths repair ricci repaired.csv --columns oral --columns written\n\n"
+    )
+    print_effect(repair_file("ricci", columns=["oral", "written"]).effect(), stream)

@@ -69,25 +69,25 @@ class FileRepair:
 def repair_file(
     source: str,
     *,
-    protected: Sequence[str] | None,
-    stratify_by: Sequence[str] | None,
-    columns: Sequence[str] | None,
-    orders: Mapping[str, Sequence[str]],
-    amount: float | Literal["certified"],
-    bands: Mapping[str, Sequence[float]],
-    outcome: str | None,
-    favorable: Any,
-    reference: Any,
-    beta: Beta,
-    options: Mapping[str, Any],
+    protected: Sequence[str] | None = None,
+    stratify_by: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    amount: float | Literal["certified"] = 1.0,
+    bands: Mapping[str, Sequence[float]] | None = None,
+    outcome: str | None = None,
+    favorable: Any = None,
+    reference: Any = None,
+    beta: Beta = None,
+    options: Mapping[str, Any] | None = None,
 ) -> FileRepair:
-    """Fit a repair to a file, and apply it to the same rows."""
+    """Fit a repair to a file, and apply it to the same rows; `options` are a `Repairer`'s."""
+    bands, orders, options = dict(bands or {}), dict(orders or {}), dict(options or {})
     data = open_table(source).dataset
     loaded = load_table(source)
     if data is not None:
         protected = protected or (None if stratify_by else data.protected)
-        bands = dict(data.bands) | dict(bands)
-        orders = dict(data.orders) | dict(orders)
+        bands, orders = {**data.bands, **bands}, {**data.orders, **orders}
     by = _existing(loaded, protected or stratify_by or (), "protected")
     if not by:
         raise ColumnError("protected: name the protected columns (--protected COL)")
@@ -115,18 +115,18 @@ def repair_file(
         amount = found.amount
     repairer.set_params(amount=amount)
     repairer.fit(_needed(loaded, repairer))
-    return _done(repairer, loaded, roles, alone, found, options["random_state"])
+    return _done(repairer, loaded, roles, alone, found, repairer.random_state)
 
 
 def apply_repair(
     source: str,
     saved: str | os.PathLike[str],
     *,
-    outcome: str | None,
-    favorable: Any,
-    reference: Any,
-    beta: Beta,
-    random_state: int | None,
+    outcome: str | None = None,
+    favorable: Any = None,
+    reference: Any = None,
+    beta: Beta = None,
+    random_state: int | None = None,
 ) -> FileRepair:
     """Apply a saved repair to a file: nothing is fitted."""
     seed = fresh_seed(None) % MAX_NEW_SEED if random_state is None else random_state

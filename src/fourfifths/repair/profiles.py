@@ -24,7 +24,7 @@ from fourfifths.counts import FloatArray, IntArray
 from fourfifths.lookup import Grid, make_grid
 from fourfifths.quantiles import median_of, representatives, starts
 
-LEAST_ROWS = 20  # of every stratum, in every profile
+LEAST_ROWS = 40  # of every stratum, in every profile
 MOST_PROFILES = 512
 INNER_LEVELS = 16
 GRID = 64
