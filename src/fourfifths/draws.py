@@ -58,7 +58,7 @@ def fresh_seed(random_state: int | None) -> int:
 
 
 def spread(cells: IntArray, random: np.random.Generator) -> FloatArray:
-    """Return a uniform draw for each row, spread evenly within each cell.
+    """Return a uniform draw for each row, spread evenly within each cell, a number from 0.
 
     In a cell of k rows, each of k equal parts of [0, 1) has one row; which, and where in its part,
     is chance. Each row's draw alone is uniform.
@@ -71,12 +71,17 @@ def spread(cells: IntArray, random: np.random.Generator) -> FloatArray:
     """
     if not cells.size:
         return np.empty(0)
-    order = np.argsort(cells + random.random(cells.size))
+    # Shuffled, then sorted stably by cell: for numbers of 16 bits that takes two passes.
+    shuffled = random.permutation(cells.size)
+    short = cells.astype(np.uint16) if cells.max() < 2**16 else cells
+    order = shuffled[np.argsort(short[shuffled], kind="stable")]
     ordered = cells[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     counts = np.diff(np.append(starts, cells.size))
-    place = np.arange(cells.size) - np.repeat(starts, counts)
-    shift = np.repeat(random.random(starts.size), counts)
+    # (place in the cell + the cell's shift) / count, laid out so that little is repeated.
+    ordered_draws: FloatArray = np.repeat(random.random(starts.size) - starts, counts)
+    ordered_draws += np.arange(cells.size)
+    ordered_draws /= np.repeat(counts, counts)
     draws = np.empty(cells.size)
-    draws[order] = (place + shift) / np.repeat(counts, counts)
+    draws[order] = ordered_draws
     return draws

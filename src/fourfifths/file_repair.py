@@ -39,7 +39,7 @@ class FileRepair:
         Columns that no rule would use.
     found : CertifiedAmount or None
         How the amount was found, if it was asked for.
-    seed : int
+    seed : int or None
     """
 
     repairer: Repairer
@@ -48,7 +48,7 @@ class FileRepair:
     roles: AuditRoles
     left_alone: tuple[str, ...]
     found: CertifiedAmount | None
-    seed: int
+    seed: int | None
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the repaired table; cells that did not change stand as they were."""
@@ -153,7 +153,7 @@ def _done(
     roles: AuditRoles,
     alone: tuple[str, ...],
     found: CertifiedAmount | None,
-    seed: int,
+    seed: int | None,
 ) -> FileRepair:
     repaired: Any = nw.from_native(repairer.transform(_needed(loaded, repairer)), eager_only=True)
     columns = [repaired[each.name] for each in repairer.typed_]

@@ -91,16 +91,24 @@ class Ranks:
         stand[place == 0] = 0
         return np.asarray(np.clip(stand, 0.5, self.size - 0.5) / self.size, dtype=np.float64)
 
+    @cached_property
+    def equals(self) -> tuple[IntArray, FloatArray]:
+        """How many values equal each knot, and the last place before the next, all but reached."""
+        return self.upto - self.below, np.nextafter(self.upto, 0)
+
     def _stand(self, knot: IntArray, random: np.random.Generator | None) -> FloatArray:
         """Return where rows that equal a knot stand among the values, from 0."""
-        count = self.upto[knot] - self.below[knot]
+        counts, lasts = self.equals
+        count = counts.take(knot)
         part = np.full(knot.shape, 0.5)
         if random is not None:
             several = np.flatnonzero(count > 1)
             part[several] = spread(knot[several], random)
         # Never past the last of the equals, however the product is rounded.
-        last = np.nextafter(self.upto[knot], 0)
-        return np.asarray(np.minimum(self.below[knot] + part * count, last), dtype=np.float64)
+        part *= count
+        part += self.below.take(knot)
+        np.minimum(part, lasts.take(knot), out=part)
+        return part
 
 
 def rank_table(ordered: FloatArray, levels: int) -> Ranks:
@@ -144,7 +152,12 @@ def median_of(found: Sequence[FloatArray]) -> FloatArray:
     >>> median_of([np.array([1.0, 2.0]), np.array([10.0, 20.0])])
     array([ 5.5, 11. ])
     """
-    return np.asarray(np.median(np.stack(found), axis=0), dtype=np.float64)
+    if len(found) == 2:
+        low, high = np.minimum(*found), np.maximum(*found)
+    else:
+        ordered = np.sort(np.stack(found), axis=0)
+        low, high = ordered[(len(found) - 1) // 2], ordered[len(found) // 2]
+    return np.asarray(low + (high - low) / 2, dtype=np.float64)
 
 
 def distinct(ordered: FloatArray, at_most: int) -> FloatArray:

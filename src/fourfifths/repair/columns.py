@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fourfifths.counts import FloatArray, IntArray
+from fourfifths.lookup import Grid, make_grid
 from fourfifths.quantiles import Ranks, distinct, median_of, rank_table, representatives
 
 Method = Literal["combinatorial", "geometric", "random"]
@@ -47,6 +48,11 @@ class OrderedColumn:
     def levels(self) -> int:
         """How many levels there are."""
         return self.consensus.size
+
+    @cached_property
+    def value_grid(self) -> Grid:
+        """The distinct values, ready to be looked up in."""
+        return make_grid(self.values)
 
     @cached_property
     def nearest(self) -> IntArray:
@@ -90,12 +96,14 @@ class OrderedColumn:
         random: np.random.Generator,  # noqa: ARG002 - categories need it
     ) -> FloatArray:
         """Return the repaired values; under random repair, of rows that the coin has chosen."""
-        if method == "random" or (method == "geometric" and amount == 1 and self.kind == "number"):
-            return self.full.take(level)
         if method == "geometric" and self.kind != "ordered":
-            return (1 - amount) * values + amount * self.consensus[level]
-        own = np.maximum(np.searchsorted(self.values, values, side="right") - 1, 0)
-        place = (1 - amount) * own + amount * self.nearest[level]
+            if amount == 1:
+                return self.consensus.take(level)
+            return (1 - amount) * values + amount * self.consensus.take(level)
+        if method == "random":
+            return self.full.take(level)
+        own = np.maximum(self.value_grid.places(values) - 1, 0)
+        place = (1 - amount) * own + amount * self.nearest.take(level)
         return self.values[np.floor(place + ROUNDING).astype(np.int64)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -67,19 +67,18 @@ class Model:
     ) -> None:
         """Write the repaired columns to `out`; rows of stratum -1 and missing values stay."""
 
-        def run(start: int) -> None:
+        def run(work: tuple[int, int, IntArray]) -> None:
+            start, stratum, members = work
             rows = slice(start, start + CHUNK)
-            random = draws.part(start // CHUNK).generator()
+            random = draws.part(start).part(stratum).generator()
+            if method == "random" and amount < 1:
+                coin = spread(np.zeros(members.size, dtype=np.int64), random)
+                members = members[coin < amount]
             parts = [each[rows] for each in values]
             written = [each[rows] for each in out]
-            for stratum, members in by_stratum(strata[rows]):
-                chosen = members
-                if method == "random" and amount < 1:
-                    coin = spread(np.zeros(members.size, dtype=np.int64), random)
-                    chosen = np.sort(members[coin < amount])
-                self._repair(parts, chosen, stratum, written, method, amount, random)
+            self._repair(parts, members, stratum, written, method, amount, random)
 
-        threaded(run, range(0, strata.size, CHUNK))
+        threaded(run, _work(strata))
 
     def _repair(
         self,
@@ -166,10 +165,17 @@ def by_stratum(strata: CodeArray) -> Iterator[tuple[int, IntArray]]:
             yield stratum, order[first:last]
 
 
-def threaded(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+def threaded(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """Do the work for each item; sorting and looking up run beside each other."""
-    workers = min(len(items), os.cpu_count() or 1)
+    workers = os.cpu_count() or 1
     if workers < 2:
         return [work(item) for item in items]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(work, items))
+
+
+def _work(strata: CodeArray) -> Iterator[tuple[int, int, IntArray]]:
+    """Yield the first row of each chunk with each stratum in it, and that stratum's rows there."""
+    for start in range(0, strata.size, CHUNK):
+        for stratum, members in by_stratum(strata[start : start + CHUNK]):
+            yield start, stratum, members

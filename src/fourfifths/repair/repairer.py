@@ -131,6 +131,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         protected : array-like, optional
             The protected values of the rows, where they are not columns of X.
         """
+        self._fit(X, protected)
+        return self
+
+    def _fit(self, X: Any, protected: Any) -> tuple[Input, CodeArray]:
         check_options(self.get_params(deep=False))
         given = self._read(X, reset=True)
         by, values = strata_columns(given, self._by(), protected, self.bands or {})
@@ -142,7 +146,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         )
         self.strata_, self.typed_, self.model_ = strata, typed, model
         self.calls_ = Calls(seed)
-        return self
+        return given, codes
 
     def transform(self, X: Any, *, protected: Any = None) -> Any:
         """Return X with its columns repaired, all else as it was.
@@ -156,7 +160,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         check_options(self.get_params(deep=False))
         given = self._read(X, reset=False)
-        codes = self._codes(given, protected)
+        return self._transform(given, self._codes(given, protected))
+
+    def _transform(self, given: Input, codes: CodeArray) -> Any:
         before = self._numbers(given)
         output = given.output([self._as_written(each) for each in self.typed_], before)
         if self.amount > 0:
@@ -165,9 +171,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         # scikit-learn's own way from polars to pandas loses the types.
         return output.native(_get_output_config("transform", self)["dense"])
 
-    def fit_transform(self, X: Any, y: Any = None, *, protected: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, *, protected: Any = None) -> Any:  # noqa: ARG002
         """Fit to X, then repair it."""
-        return self.fit(X, y, protected=protected).transform(X, protected=protected)
+        return self._transform(*self._fit(X, protected))
 
     def explain(self, row: Any, *, protected: Any = None) -> Explanation:
         """Repair one row, and say what was changed and why.
