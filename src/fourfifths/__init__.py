@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from fourfifths.repair.repairer import Repairer
     from fourfifths.rules import RULES, Rule
     from fourfifths.significance import ShareTest, against_share
+    from fourfifths.sweep.curve import Tradeoff
+    from fourfifths.sweep.run import tradeoff
     from fourfifths.verification import verify
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Repairer",
     "Rule",
     "ShareTest",
+    "Tradeoff",
     "against_share",
     "ber_threshold",
     "certify",
@@ -39,6 +42,7 @@ __all__ = [
     "impact",
     "impact_bound",
     "least_certified_amount",
+    "tradeoff",
     "verify",
 ]
 
@@ -55,12 +59,14 @@ _HOMES = {
     "Repairer": "repair.repairer",
     "Rule": "rules",
     "ShareTest": "significance",
+    "Tradeoff": "sweep.curve",
     "against_share": "significance",
     "ber_threshold": "balanced_error",
     "certify": "certification",
     "impact": "measure",
     "impact_bound": "balanced_error",
     "least_certified_amount": "certified_amount",
+    "tradeoff": "sweep.run",
     "verify": "verification",
 }
 

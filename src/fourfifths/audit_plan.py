@@ -139,7 +139,7 @@ def make_plan(
         bands=bands,
         outcome_is="optional" if beta is not None else "needed",
     )
-    names, left_out = _features(opened, roles, features)
+    names, left_out = choose_features(opened, roles, features)
     ready, labels = prepare_groups(opened, roles.protected, roles.bands, unknown)
     raw = count(ready, [*roles.protected, *([roles.outcome] if roles.outcome else [])])
     counts = name_bands(raw, labels)
@@ -193,7 +193,7 @@ def _n(attribute: Attribute) -> int:
     return len(attribute.groups)
 
 
-def _features(
+def choose_features(
     table: Table, roles: Roles, features: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the features, and the columns that are none because of what they are."""

@@ -70,7 +70,7 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.classes_ = np.array([False, True])
         y = np.asarray(y, dtype=np.bool_)
-        with _quiet():
+        with quiet():
             if min(y.sum(), (~y).sum()) >= FEW:
                 held = min(HELD_OUT, MAX_HELD / y.size)
                 split = StratifiedShuffleSplit(1, test_size=held, random_state=self.random_state)
@@ -87,7 +87,7 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: FloatArray) -> FloatArray:
         """Return the score less the cut: positive means taken for the reference."""
-        with _quiet():
+        with quiet():
             return self._score(X) - self.cut_
 
     def predict(self, X: FloatArray) -> BoolArray:
@@ -258,7 +258,7 @@ def _auditor(
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Run fits on one thread, without the warnings that do not matter here.
 
     One thread gives the same numbers everywhere, and threads that wait for each other on a busy

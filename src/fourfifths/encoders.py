@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -29,12 +30,15 @@ class Filled(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.where(self.empty_, 0.0, X)
 
 
-def encoder(is_category: Sequence[bool], *, sparse: bool) -> ColumnTransformer:
-    """Return what makes the matrix fit for linear models; that a value is missing is a feature."""
+def encoder(is_category: Sequence[bool], *, sparse: bool, scaler: Any = None) -> ColumnTransformer:
+    """Return what makes the matrix fit for linear models; that a value is missing is a feature.
+
+    Numbers are standardised, or scaled by `scaler`.
+    """
     categories = np.flatnonzero(is_category)
     numbers = np.flatnonzero(~np.asarray(is_category, dtype=bool))
     scaled = make_pipeline(
-        SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler()
+        SimpleImputer(add_indicator=True, keep_empty_features=True), scaler or StandardScaler()
     )
     dummies = OneHotEncoder(
         handle_unknown="infrequent_if_exist", max_categories=MAX_DUMMIES, sparse_output=sparse

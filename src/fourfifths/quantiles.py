@@ -68,10 +68,13 @@ class Ranks:
         place = self.grid.places(values)
         level = self.level_after.take(place)
         if self.is_split is not None:
-            rows = np.flatnonzero(self.is_split[place])
-            rows = rows[values[rows] == self.knots[place[rows] - 1]]
+            tied = self.is_split.take(place)
+            tied &= values == self.knots.take(place - 1, mode="wrap")
+            rows = slice(None) if tied.all() else np.flatnonzero(tied)
             stand = self._stand(place[rows] - 1, random).astype(np.int64)
-            level[rows] = stand * self.levels // self.size
+            stand *= self.levels
+            stand //= self.size
+            level[rows] = stand
         return level
 
     def at_ranks(self, values: FloatArray, random: np.random.Generator | None) -> FloatArray:

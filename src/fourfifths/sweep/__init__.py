@@ -1,0 +1,1 @@
+"""What a repair costs: every method, scope, amount and model, on held-out rows."""
