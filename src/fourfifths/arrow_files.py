@@ -15,7 +15,7 @@ from fourfifths.errors import ColumnError, OutputError, TableError
 from fourfifths.files import in_one_line, kind_of, read, replace_file
 from fourfifths.table import NUMBER, TableLike, open_table
 
-WHOLE = r"^[-+]?\d+$"
+WHOLE = r"^[-+]?\d{1,18}$"
 OUT_ENDINGS = (".csv", ".tsv", ".parquet")
 
 

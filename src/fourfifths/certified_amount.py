@@ -152,8 +152,9 @@ def least_certified_amount(
     >>> found.amount is None, found.curve[-1].amount  # 118 rows certify nothing
     (True, 1.0)
     """
-    if not 0 < tolerance < 1:
-        raise OptionError(f"tolerance={tolerance!r}: expected a number between 0 and 1")
+    for name, value in (("tolerance", tolerance), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
     data = load_table(table)
     parts = _fitted_parts(data.frame, repairer, random_state)
     looks = 2 + math.ceil(math.log2(1 / tolerance))
@@ -207,10 +208,13 @@ def _fitted_parts(
         raise GroupError("repairer: name its protected columns, Repairer(protected=...)")
     codes = clone(repairer).fit(frame.to_native()).stratum_of(frame.to_native())
     split = StratifiedKFold(PARTS, shuffle=True, random_state=random_state)
-    return [
-        (clone(repairer).fit(frame[train].to_native()), frame[test].to_native())
-        for train, test in split.split(codes, codes)
-    ]
+    try:
+        return [
+            (clone(repairer).fit(frame[train].to_native()), frame[test].to_native())
+            for train, test in split.split(codes, codes)
+        ]
+    except GroupError as error:
+        raise GroupError(f"too few rows to hold a fifth out: {error}") from error
 
 
 def _repaired(parts: Sequence[tuple[Repairer, Any]], amount: float) -> Any:

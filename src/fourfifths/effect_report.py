@@ -21,10 +21,10 @@ LEGEND = (
     "BER: balanced error rate of predicting the stratum from the repaired columns, out of fold, "
     "0.5 is guessing; floor: the least impact ratio of a rule that the auditor could find; model: "
     "a logistic model of the outcome, out of fold; utility: 1 - its BER of the outcome; rank "
-    "moved: mean change of rank among all rows; distance: earthmover distance between strata (of "
-    "categories: total variation), of the two that differ most. Changing data by a protected "
-    "attribute can itself be disparate treatment (Ricci v. DeStefano): ask a lawyer. Not legal "
-    "advice."
+    "moved: mean change of rank among all rows; distance: earthmover distance from the largest "
+    "stratum (of categories: total variation), of the stratum where it is largest. Changing data "
+    "by a protected attribute can itself be disparate treatment (Ricci v. DeStefano): ask a "
+    "lawyer. Not legal advice."
 )
 
 
@@ -134,7 +134,7 @@ def _notes(effect: RepairEffect) -> Iterator[str]:
             + (f" and {more} more" if more > 0 else "")
             + "; a rule that uses them may still have disparate impact"
         )
-    if effect.before is not None and effect.before.model is not None:
-        yield (
-            f"the model's ratio is {effect.before.model.group} over {effect.before.model.reference}"
-        )
+    models = [each.model for each in (effect.before, effect.after) if each is not None]
+    names = dict.fromkeys(f"{each.group} over {each.reference}" for each in models if each)
+    if names:
+        yield f"the model's ratio is the least of a group: {', then '.join(names)}"

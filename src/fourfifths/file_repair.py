@@ -130,7 +130,7 @@ def apply_repair(
 ) -> FileRepair:
     """Apply a saved repair to a file: nothing is fitted."""
     seed = fresh_seed(None) % MAX_NEW_SEED if random_state is None else random_state
-    repairer = Repairer.load(saved, random_state=seed)
+    repairer = Repairer.load(saved, random_state=seed).narrowed()
     data = open_table(source).dataset
     loaded = load_table(source)
     strata = repairer.strata_
@@ -164,7 +164,9 @@ def _done(
 def _needed(loaded: Loaded, repairer: Repairer, roles: AuditRoles | None = None) -> Any:
     """Return the columns that the repair knows, so that a new file may have others."""
     named = repairer.protected if repairer.stratify_by is None else repairer.stratify_by
-    columns = [*([named] if isinstance(named, str) else named or ()), *(repairer.columns or ())]
+    columns = [*(named or ()), *(repairer.columns or ())]
+    if hasattr(repairer, "feature_names_in_"):
+        columns = list(repairer.feature_names_in_)
     if roles and roles["outcome"]:
         columns.append(roles["outcome"])
     return loaded.frame.select(*columns).to_native()

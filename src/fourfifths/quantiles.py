@@ -86,7 +86,8 @@ class Ranks:
         place = self.grid.places(values)
         knot = np.maximum(place - 1, 0)
         following = np.minimum(place, self.knots.size - 1)
-        gap = np.where(following > knot, self.knots[following] - self.knots[knot], 1.0)
+        # Above the largest value there is no next knot: its rank is the last.
+        gap = np.where(following > knot, self.knots[following] - self.knots[knot], np.inf)
         along = np.clip((values - self.knots[knot]) / gap, 0, 1)
         stand = self.upto[knot] + along * (self.below[following] - self.upto[knot])
         equal = np.flatnonzero(values == self.knots[knot])
@@ -160,7 +161,10 @@ def median_of(found: Sequence[FloatArray]) -> FloatArray:
     else:
         ordered = np.sort(np.stack(found), axis=0)
         low, high = ordered[(len(found) - 1) // 2], ordered[len(found) // 2]
-    return np.asarray(low + (high - low) / 2, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        middle = low + (high - low) / 2
+    # Halved first where the difference is too large to be a number.
+    return np.where(np.isfinite(middle), middle, low / 2 + high / 2)
 
 
 def distinct(ordered: FloatArray, at_most: int) -> FloatArray:

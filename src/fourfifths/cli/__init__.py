@@ -15,6 +15,7 @@ from fourfifths.cli.about import datasets, demo, rules
 from fourfifths.cli.audit import audit
 from fourfifths.cli.certify import certify, verify
 from fourfifths.cli.repair import repair
+from fourfifths.cli.reproduce import reproduce
 from fourfifths.cli.tradeoff import tradeoff
 from fourfifths.errors import FourfifthsError
 
@@ -28,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: loading what draws boxes takes longer than all the rest
 )
-for command in (audit, certify, verify, repair, tradeoff, datasets, rules, demo):
+for command in (audit, certify, verify, repair, tradeoff, reproduce, datasets, rules, demo):
     app.command()(command)
 
 

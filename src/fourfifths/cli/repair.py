@@ -76,7 +76,7 @@ def repair(
         Path | None, typer.Option(metavar="FILE", help="Apply a saved repair; nothing is fitted.")
     ] = None,
     overwrite: Annotated[  # noqa: FBT002 - typer's way to make a flag
-        bool, typer.Option("--overwrite", help="Allow OUT to be an existing file, even IN.")
+        bool, typer.Option("--overwrite", help="Allow OUT to be IN itself.")
     ] = False,
     random_state: Annotated[
         int | None,
@@ -102,6 +102,16 @@ def repair(
     if apply is not None:
         fitting = {"--protected": protected, "--stratify-by": stratify_by, "--columns": columns}
         _refuse(fitting | {"--order": order, "--save": save, "--band": band})
+        _refuse(
+            {
+                "--method": method != "random",
+                "--scope": scope != "joint",
+                "--amount": amount != "1",
+                "--ties": ties != "split",
+                "--small": small != "error",
+                "--unseen": unseen != "error",
+            }
+        )
         done = apply_repair(source, apply, random_state=random_state, **roles)
     else:
         choices = {"method": method, "scope": scope, "ties": ties, "small": small, "unseen": unseen}

@@ -54,11 +54,6 @@ class CategoryColumn:
         return np.arange(self.levels, dtype=np.float64)
 
     @cached_property
-    def scores(self) -> FloatArray:
-        """The middle rank of each category."""
-        return self.upper - self.consensus / 2
-
-    @cached_property
     def stays(self) -> FloatArray:
         """The probability that a row of each stratum keeps its category."""
         kept = np.minimum(self.shares, self.consensus)
@@ -89,6 +84,9 @@ class CategoryColumn:
         moving = np.flatnonzero(draw >= stays)
         rest = (draw[moving] - stays[moving]) / (1 - stays[moving])
         found = own.copy()
+        # A category that the stratum never had has no share to keep: it is drawn anew.
+        fresh = np.flatnonzero(self.shares[stratum][own] == 0)
+        found[fresh] = self.from_ranks(draw[fresh])
         # A draw may be rounded up to 1, the last step's end.
         rest = np.minimum(rest, np.nextafter(1.0, 0))
         found[moving] = np.searchsorted(self.goes[stratum], rest, side="right")

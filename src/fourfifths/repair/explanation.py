@@ -100,7 +100,7 @@ def explain_row(
         after = own
         if touched and level.size:
             after = column.write(own, level, method, amount, random)
-        cells.append(_cell(column, each, own, level, after, stratum))
+        cells.append(_cell(column, each, own, level, after, stratum, method))
     return Explanation(
         strata.labels[stratum],
         None if levels.profile is None else int(levels.profile[0]),
@@ -110,19 +110,27 @@ def explain_row(
 
 
 def _cell(
-    column: Column, typed: Typed, own: FloatArray, level: IntArray, after: FloatArray, stratum: int
+    column: Column,
+    typed: Typed,
+    own: FloatArray,
+    level: IntArray,
+    after: FloatArray,
+    stratum: int,
+    method: Method,
 ) -> Cell:
     if not level.size:
         return Cell(str(typed.name), None, float("nan"), float("nan"), None, None)
-    rank = float("nan")
+    rank, target = float("nan"), column.full
     if isinstance(column, OrderedColumn):
+        if method == "geometric" and typed.kind != "ordered":
+            target = column.consensus
         rank = float(column.strata[stratum].at_ranks(own, None)[0])
     return Cell(
         str(typed.name),
         _shown(typed, own[0]),
         rank,
         float(level[0] + 0.5) / column.levels if isinstance(column, OrderedColumn) else rank,
-        _shown(typed, column.full[level[0]]),
+        _shown(typed, target[level[0]]),
         _shown(typed, after[0]),
     )
 

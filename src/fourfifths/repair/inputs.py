@@ -87,10 +87,21 @@ class Output:
             if library == "pandas":
                 return repaired.to_pandas()
             return repaired.to_polars() if library == "polars" else repaired.to_native()
-        if self.array.dtype != np.float64:
-            for each, after in zip(self.typed, self.after, strict=True):
-                self.array[:, each.name] = after
-        return self.array
+        if self.array.dtype == np.float64:
+            return self.array
+        array = self.array
+        if array.dtype.kind in "iu" and any(not _fits(after, array) for after in self.after):
+            array = array.astype(np.int64)
+        for each, before, after in zip(self.typed, self.before, self.after, strict=True):
+            changed = np.flatnonzero((before != after) & ~np.isnan(after))
+            array[changed, each.name] = after[changed]
+        return array
+
+
+def _fits(values: FloatArray, array: NDArray[Any]) -> bool:
+    """Return whether an array of whole numbers can hold the values."""
+    limits = np.iinfo(array.dtype)
+    return not values.size or bool(np.all((values >= limits.min) & (values <= limits.max)))
 
 
 def read_input(given: Any) -> Input:
@@ -101,9 +112,16 @@ def read_input(given: Any) -> Input:
         frame: Any = nw.from_native(given)
     except TypeError:
         return Input(None)
+    except nw.exceptions.DuplicateError as error:
+        raise TableError(f"X: a column name is there twice: {error}") from error
     if not isinstance(frame, nw.DataFrame):
         raise TableError(
             f"X: a {type(given).__name__} has no rows at hand; collect it into a dataframe first"
+        )
+    odd = [name for name in frame.columns if not isinstance(name, str)]
+    if odd:
+        raise TableError(
+            f"X: a column is called {odd[0]!r}; expected names that are text, or an array"
         )
     return Input(frame)
 
@@ -119,17 +137,7 @@ def strata_columns(
         if column not in (by or ()):
             raise ColumnError(f"bands: {column!r} is not a column that the strata are made of")
     if by is None:
-        if values is None:
-            raise GroupError(
-                "protected: name the protected columns of a dataframe, Repairer(protected='sex'), "
-                "or pass their values with the data, fit(X, protected=values)"
-            )
-        columns = _value_columns(values)
-        if any(len(each) != given.rows for each in columns):
-            raise GroupError(
-                f"protected: {len(columns[0]):,} values for {given.rows:,} rows; expected one each"
-            )
-        return BY_VALUES * len(columns), columns
+        return _passed(given, values)
     if values is not None:
         raise GroupError(
             f"protected: named as {', '.join(map(repr, by))} and passed as values too; give one"
@@ -147,6 +155,23 @@ def strata_columns(
             )
     columns = [given.frame[name] for name in by]
     return by, [_banded(each, bands[each.name]) if each.name in bands else each for each in columns]
+
+
+def _passed(given: Input, values: Any) -> tuple[tuple[str, ...], list[Any]]:
+    """Return the strata of values that came with the data, not in it."""
+    if values is None:
+        raise GroupError(
+            "protected: name the protected columns of a dataframe, Repairer(protected='sex'), or "
+            "pass their values with the data, fit(X, protected=values)"
+        )
+    columns = _value_columns(values)
+    if any(len(each) != given.rows for each in columns):
+        raise GroupError(
+            f"protected: {len(columns[0]):,} values for {given.rows:,} rows; expected one each"
+        )
+    if len(columns) == 1:
+        return BY_VALUES, columns
+    return tuple(f"protected{place}" for place in range(len(columns))), columns
 
 
 def _banded(column: nw.Series[Any], edges: Sequence[float]) -> NDArray[np.object_]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from fourfifths.counts import FloatArray
 from fourfifths.errors import ColumnError, listed, nearest
@@ -83,7 +84,13 @@ def type_of(column: nw.Series[Any], asked: Asked) -> Typed:
 def to_numbers(column: nw.Series[Any], typed: Typed) -> FloatArray:
     """Return a column as numbers: categories by their place, missing as NaN."""
     if typed.kind in ("number", "integer"):
+        if not (column.dtype.is_numeric() or column.is_null().all()):
+            raise ColumnError(
+                f"column {typed.name!r}: expected numbers, found {_an_example(column)}"
+            )
         return np.asarray(column.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+    if column.is_null().all():
+        return np.full(len(column), np.nan)
     places = np.full(len(column), np.nan)
     for place, category in enumerate(typed.categories):
         same = (column == category).fill_null(value=False)
@@ -133,6 +140,8 @@ def from_numbers(
         column = column.cast(nw.Float64())
     if typed.kind in ("number", "integer"):
         numbers = changed if typed.kind == "number" else changed.astype(np.int64)
+        if column.dtype.is_integer() and not _holds(column.dtype, numbers):
+            column = column.cast(nw.Int64())
         values = nw.new_series("", numbers, backend=column.implementation)
         return column.scatter(rows, values.cast(column.dtype))
     labels = np.array(typed.categories, dtype=object)[changed.astype(np.int64)]
@@ -144,7 +153,19 @@ def from_numbers(
         native: Any = column.to_native()
         cast: nw.Series[Any] = nw.from_native(texts.cast(native.type), series_only=True)
         return cast.alias(column.name)
-    return column.scatter(rows, labels.tolist())
+    try:
+        return column.scatter(rows, labels.tolist())
+    except Exception as error:  # each backend has errors of its own
+        raise ColumnError(
+            f"column {typed.name!r}: its type cannot hold all of {listed(typed.categories)}: give "
+            "it the categories of the table that was fitted, or make it text"
+        ) from error
+
+
+def _holds(dtype: nw.dtypes.DType, numbers: NDArray[Any]) -> bool:
+    """Return whether a type of whole numbers can hold these."""
+    limits = np.iinfo(str(dtype).lower())
+    return not numbers.size or bool(limits.min <= numbers.min() and numbers.max() <= limits.max)
 
 
 def _categories(column: nw.Series[Any]) -> tuple[str, ...]:

@@ -102,8 +102,9 @@ class Model:
         """Return the level that each row of a stratum gets in each column."""
         if self.profiles is not None:
             ranks = rank_matrix(self.columns, values, stratum, self.ties, random)
-            profile = self.profiles.of(ranks, stratum)
-            ranks = self.profiles.repaired(ranks, profile, stratum)
+            profile = self.profiles.of(ranks, stratum, random)
+            if self.profiles.number > 1:
+                ranks = self.profiles.repaired(ranks, profile, stratum)
         found = []
         for place, (column, own) in enumerate(zip(self.columns, values, strict=True)):
             missing = np.isnan(own)
@@ -134,7 +135,7 @@ def fit_model(
     for stratum, rows in by_stratum(strata):
         own = [each[rows] for each in values]
         ranks.append(rank_matrix(fitted, own, stratum, ties, random))
-    return Model(fitted, fit_profiles(ranks, [column.scores for column in fitted], random), ties)
+    return Model(fitted, fit_profiles(ranks, random), ties)
 
 
 def rank_matrix(
@@ -144,14 +145,12 @@ def rank_matrix(
     ties: Ties,
     random: np.random.Generator,
 ) -> FloatArray:
-    """Return the rank of each value in its stratum; missing values stand at a random one."""
-    found = np.empty((values[0].size, len(columns)), order="F")  # columns are what is sorted
+    """Return the rank of each value in its stratum, NaN where it is missing."""
+    # Columns are what is sorted.
+    found = np.full((values[0].size, len(columns)), np.nan, order="F")
     for place, (column, own) in enumerate(zip(columns, values, strict=True)):
-        missing = np.isnan(own)
-        known = own[~missing]
-        found[~missing, place] = column.to_ranks(stratum, known, ties, random)
-        gone = np.zeros(int(missing.sum()), dtype=np.int64)
-        found[missing, place] = np.minimum(spread(gone, random), np.nextafter(1.0, 0))
+        present = ~np.isnan(own)
+        found[present, place] = column.to_ranks(stratum, own[present], ties, random)
     return found
 
 

@@ -40,11 +40,6 @@ class Reader:
             Reader(self.file, item, f"{self.place}{key}[{at}].") for at, item in enumerate(found)
         ]
 
-    def whole_mapping(self) -> Mapping[str, Any]:
-        """Return the object itself."""
-        found: Mapping[str, Any] = self.value
-        return found
-
     def lists(self, key: str) -> list[list[Any]]:
         """Return a list of lists of plain values."""
         found = self.value_of(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.draws import Calls, Draws, fresh_seed
-from fourfifths.errors import GroupError, listed
+from fourfifths.errors import ColumnError, GroupError, OptionError, listed
 from fourfifths.repair.columns import Method, Ties
 from fourfifths.repair.explanation import Explanation, explain_row
 from fourfifths.repair.fitting import fit_columns
@@ -158,7 +159,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             The protected values of the rows, where they are not columns of X.
         """
         check_is_fitted(self)
-        check_options(self.get_params(deep=False))
+        self._check_fitted_options()
         given = self._read(X, reset=False)
         return self._transform(given, self._codes(given, protected))
 
@@ -185,7 +186,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             The protected value of the row, where it is not a column of it.
         """
         check_is_fitted(self)
-        check_options(self.get_params(deep=False))
+        self._check_fitted_options()
         given = self._read(row, reset=False)
         if protected is not None:
             protected = np.atleast_1d(np.asarray(protected))
@@ -207,9 +208,20 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         return self._codes(self._read(X, reset=False), protected)
 
+    def narrowed(self) -> Self:
+        """Return the same repair for dataframes that have only the columns it knows."""
+        check_is_fitted(self)
+        own = copy(self)
+        if hasattr(self, "feature_names_in_"):
+            names = [*(self._by() or ()), *(each.name for each in self.typed_)]
+            own.feature_names_in_ = np.array(names, dtype=object)
+            own.n_features_in_ = len(names)
+        return own
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted repair as JSON, whole or not at all."""
         check_is_fitted(self)
+        self._check_fitted_options()
         names = getattr(self, "feature_names_in_", None)
         saved = Saved(
             self.get_params(deep=False),
@@ -251,7 +263,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         named = self.stratify_by if self.protected is None else self.protected
         if named is None:
             return None
-        return (named,) if isinstance(named, str) else tuple(named)
+        names = (named,) if isinstance(named, str) else named
+        if (
+            not isinstance(names, Sequence)
+            or not names
+            or not all(isinstance(name, str) for name in names)
+        ):
+            raise ColumnError(f"protected={named!r}: expected the name of a column, or several")
+        return tuple(names)
 
     def _read(self, X: Any, *, reset: bool) -> Input:
         given = read_input(X)
@@ -267,6 +286,16 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             return replace(given, array=array)
         validate_data(self, given.frame.to_native(), reset=reset, skip_check_array=True)
         return given
+
+    def _check_fitted_options(self) -> None:
+        check_options(self.get_params(deep=False))
+        fitted = {"scope": "column" if self.model_.profiles is None else "joint"}
+        for name, value in (fitted | {"ties": self.model_.ties}).items():
+            if getattr(self, name) != value:
+                raise OptionError(
+                    f"{name}={getattr(self, name)!r}: the repair was fitted with {value!r}; fit it "
+                    "again"
+                )
 
     def _codes(self, given: Input, protected: Any) -> CodeArray:
         """Return the stratum of each row; an unseen one is an error unless it is to be kept."""

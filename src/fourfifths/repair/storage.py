@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from importlib.metadata import version
 from os import PathLike, fspath
@@ -95,7 +95,7 @@ def load_repair(path: str | PathLike[str]) -> Saved:
         raise RepairError(f"{name}: no such file") from None
     except OSError as error:
         raise RepairError(f"{name}: cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RepairError(f"{name}: not JSON: {error}") from None
     return _read(Reader(name, document))
 
@@ -118,10 +118,18 @@ def _read(reader: Reader) -> Saved:
     if joint:
         profiles = _read_profiles(reader.inside("profiles"), len(columns), len(strata.groups))
     names = reader.texts("names") if reader.value_of("names") is not None else None
+    number = reader.whole("n_features", least=1)
+    reader.require(names is None or len(names) == number, "n_features", "as many as names")
+    known = [each.name for each, _ in columns]
+    possible = range(number) if names is None else names
+    there = all(name in possible and not isinstance(name, bool) for name in known)
+    reader.require(
+        there and len({*known}) == len(known), "columns", "names of the table, once each"
+    )
     return Saved(
         _read_settings(settings),
         names,
-        reader.whole("n_features", least=1),
+        number,
         strata,
         tuple(typed for typed, _ in columns),
         Model(
@@ -133,9 +141,18 @@ def _read(reader: Reader) -> Saved:
 
 
 def _read_settings(reader: Reader) -> dict[str, Any]:
-    settings = dict(reader.whole_mapping())
+    settings = dict(reader.value)
     unknown = set(settings) ^ set(SETTINGS)
     reader.require(not unknown, sorted(unknown)[0] if unknown else "", "the options of a Repairer")
+    for name in ("protected", "stratify_by"):
+        given = settings[name]
+        texts = isinstance(given, list) and given and all(isinstance(e, str) for e in given)
+        reader.require(given is None or isinstance(given, str) or bool(texts), name, "names")
+    bands = settings["bands"]
+    fits = bands is None or (
+        isinstance(bands, dict) and all(isinstance(edges, list) for edges in bands.values())
+    )
+    reader.require(fits, "bands", "edges of columns")
     return settings
 
 
@@ -147,6 +164,9 @@ def _read_strata(reader: Reader) -> Strata:
     reader.require(len(groups) > 1 and len(set(groups)) == len(groups), "groups", "two or more")
     reader.require(all(len(each) == len(by) for each in groups + pooled), "groups", "as many as by")
     reader.require(len(rows) == len(groups) and min(rows) > 0, "rows", "one for each stratum")
+    alone = {*pooled} & {*(groups[:-1] if pooled else groups)}
+    fits = not pooled or (pooled[0] == groups[-1] and len({*pooled}) == len(pooled))
+    reader.require(fits and not alone, "pooled", "the groups of the last stratum, and no others")
     return Strata(by, groups, pooled, rows)
 
 
@@ -154,9 +174,11 @@ def _read_column(reader: Reader, strata: int) -> tuple[Typed, Column]:
     kind = cast(Kind, reader.choice("kind", get_args(Kind)))
     name: Any = reader.value_of("name")
     reader.require(isinstance(name, str | int), "name", "a name, or a place in an array")
-    categories = tuple(reader.value_of("categories") or ())
+    categories = _read_categories(reader)
+    reader.require(bool(categories) == (kind in ("ordered", "category")), "categories", "as kind")
     typed = Typed(name, kind, categories)
     consensus = reader.array("consensus", 1, np.float64)
+    reader.require(consensus.size > 0, "consensus", "at least one level")
     if kind == "category":
         shares = reader.array("shares", 2, np.float64)
         reader.require(shares.shape == (strata, len(categories)), "shares", "strata by categories")
@@ -176,6 +198,13 @@ def _read_column(reader: Reader, strata: int) -> tuple[Typed, Column]:
     return typed, OrderedColumn(name, kind, categories, values, consensus, tables)
 
 
+def _read_categories(reader: Reader) -> tuple[Any, ...]:
+    found = reader.value_of("categories")
+    good = isinstance(found, list) and all(isinstance(each, str | bool) for each in found)
+    reader.require(good and len({*found}) == len(found), "categories", "different texts")
+    return tuple(found)
+
+
 def _read_ranks(reader: Reader, levels: int) -> Ranks:
     knots = reader.array("knots", 1, np.float64)
     below, upto = (reader.array(key, 1, np.int64) for key in ("below", "upto"))
@@ -190,13 +219,14 @@ def _read_ranks(reader: Reader, levels: int) -> Ranks:
 
 def _read_profiles(reader: Reader, columns: int, strata: int) -> Profiles:
     column, left, right = (reader.array(key, 1, np.int64) for key in ("column", "left", "right"))
-    cuts = reader.array("cuts", 2, np.float64)
+    share, cuts = reader.array("share", 1, np.float64), reader.array("cuts", 2, np.float64)
     bounds = reader.array("bounds", 4, np.float64)
     consensus = reader.array("consensus", 3, np.float64)
     nodes, ends = column.size, column == END
     known = np.all((column >= END) & (column < columns))
     reader.require(nodes > 0 and bool(known), "column", "columns of the repair")
-    reader.require(left.size == right.size == nodes and cuts.shape == (nodes, strata), "cuts", SAME)
+    reader.require(left.size == right.size == share.size == nodes, "left", SAME)
+    reader.require(cuts.shape == (nodes, strata), "cuts", SAME)
     after = np.arange(nodes)[~ends]
     forward = np.all((left[~ends] > after) & (right[~ends] > after))
     within = np.all((left[~ends] < nodes) & (right[~ends] < nodes))
@@ -205,11 +235,12 @@ def _read_profiles(reader: Reader, columns: int, strata: int) -> Profiles:
     reader.require(sorted(left[ends]) == list(range(profiles)), "left", "each profile once")
     reader.require(consensus.shape[:2] == (columns, profiles), "consensus", SAME)
     reader.require(bounds.shape == (strata, *consensus.shape), "bounds", SAME)
-    for key, found in (("cuts", cuts), ("bounds", bounds), ("consensus", consensus)):
+    ranks = {"share": share, "cuts": cuts, "bounds": bounds, "consensus": consensus}
+    for key, found in ranks.items():
         reader.require(bool(np.all((found >= 0) & (found <= 1))), key, "ranks from 0 to 1")
     rising = np.all(np.diff(bounds) >= 0) and np.all(np.diff(consensus) >= 0)
     reader.require(bool(rising), "bounds", "never decreasing")
-    return Profiles(column, cuts, left, right, bounds, consensus)
+    return Profiles(column, share, cuts, left, right, bounds, consensus)
 
 
 def _column(typed: Typed, column: Column) -> dict[str, Any]:
@@ -240,8 +271,8 @@ def _profiles(profiles: Profiles) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Return a setting as JSON has it."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 

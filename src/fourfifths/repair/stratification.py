@@ -158,9 +158,9 @@ def _array_values(array: NDArray[Any]) -> tuple[BoolArray, Any]:
         missing = np.asarray((array == None) | (array != array), dtype=bool)  # noqa: E711
     else:
         missing = np.zeros(array.shape, dtype=bool)
-    if array.dtype.kind in "iu" and array.size and int(np.ptp(array)) < MOST:
-        least = array.min()
-        return missing, np.flatnonzero(np.bincount(array - least)) + least
+    if array.dtype.kind in "iu" and array.size and int(array.max()) - int(array.min()) < MOST:
+        least = int(array.min())
+        return missing, np.flatnonzero(np.bincount(array.astype(np.int64) - least)) + least
     try:
         return missing, np.unique(array[~missing] if missing.any() else array)
     except TypeError:

@@ -47,6 +47,8 @@ class Data:
     side : str array or None
         What the split column says of each row.
     roles : Roles
+    stratify_by : tuple of str
+        What the repair stratifies by, if not by the protected columns.
     name : str
     notes : tuple of str
     """
@@ -60,6 +62,7 @@ class Data:
     reference: int
     side: Any
     roles: Roles
+    stratify_by: tuple[str, ...]
     name: str
     notes: tuple[str, ...]
 
@@ -79,10 +82,10 @@ class Data:
 
     def sha256(self) -> str:
         """Return a hash of everything that the figures rest on."""
-        digest = hashlib.sha256(repr((self.features, self.strata.groups)).encode())
+        digest = hashlib.sha256(repr((self.columns, self.stratify_by, self.roles)).encode())
         for part in (self.group, self.selected):
             digest.update(np.ascontiguousarray(part).tobytes())
-        for name in self.features:
+        for name in self.frame.columns:
             digest.update(repr(self.frame[name].to_list()).encode())
         return digest.hexdigest()
 
@@ -112,6 +115,7 @@ def read_data(
     reference: Any,
     features: Sequence[str] | None,
     bands: Mapping[str, Sequence[float]] | None,
+    stratify_by: Sequence[str],
     split: Split,
 ) -> Data:
     """Check the roles and load the rows that have a group and an outcome."""
@@ -131,7 +135,9 @@ def read_data(
     outcome = str(roles.outcome)
     side_column = _split_column(opened.columns, opened.dataset, split)
     names, _ = choose_features(opened, roles, features)
-    names = tuple(name for name in names if name != side_column)
+    for name in stratify_by:
+        opened.column(name, "stratify_by")
+    names = tuple(name for name in names if name not in (side_column, *stratify_by))
     orders = dict(opened.dataset.orders) if opened.dataset else {}
     loaded = load_table(table)
     loaded = with_numbers(loaded, [name for name in names if name not in orders], must=False)
@@ -150,7 +156,7 @@ def read_data(
         known &= np.isin(side, (TRAIN, TEST))
     rows = np.flatnonzero(known)
     return Data(
-        frame[rows].select(*by, *names),
+        frame[rows].select(*dict.fromkeys((*by, *stratify_by)), *names),
         names,
         {name: orders.get(name) for name in names},
         strata,
@@ -159,6 +165,7 @@ def read_data(
         _reference(strata, roles, group[rows], selected[rows]),
         None if side is None else side[rows],
         roles,
+        tuple(stratify_by),
         opened.name,
         _notes(known),
     )

@@ -41,6 +41,7 @@ def tradeoff(
     reference: Any = None,
     features: Sequence[str] | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
+    stratify_by: str | Sequence[str] = (),
     models: Sequence[str] | Mapping[str, Any] | None = None,
     methods: Sequence[Method] = ("random",),
     scopes: Sequence[Scope] = ("joint",),
@@ -63,6 +64,9 @@ def tradeoff(
     ----------
     table, protected, outcome, favorable, reference, features, bands
         As for `certify`; the features are what is repaired, and what models use.
+    stratify_by : str or sequence of str, optional
+        Columns to repair by instead of the protected ones; small strata are pooled, and rows of
+        strata that no training row has are kept as they are.
     models : sequence of names or mapping of name to classifier, optional
         Of "LR", "SVM" and "GNB", the paper's, all three by default. A mapping may hold scikit-learn
         classifiers or pipelines of your own, which get a dataframe of the features.
@@ -103,6 +107,7 @@ def tradeoff(
         reference=reference,
         features=features,
         bands=bands,
+        stratify_by=(stratify_by,) if isinstance(stratify_by, str) else stratify_by,
         split=split,
     )
     repeats = 1 if data.side is not None else repeats or REPEATS
@@ -137,9 +142,14 @@ class _Repairers:
     def of(self, repeat: int, scope: Any) -> Repairer:
         if (repeat, scope) not in self.fitted:
             data, roles = self.data, self.data.roles
+            strata: dict[str, Any] = {
+                "protected": tuple(roles.protected),
+                "bands": dict(roles.bands) or None,
+            }
+            if data.stratify_by:
+                strata = {"stratify_by": data.stratify_by, "small": "pool", "unseen": "keep"}
             repairer = Repairer(
-                tuple(roles.protected),
-                bands=dict(roles.bands) or None,
+                **strata,
                 columns=dict(data.columns),
                 scope=scope,
                 random_state=self.random_state + repeat,

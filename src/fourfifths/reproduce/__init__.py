@@ -1,0 +1,1 @@
+"""The paper's experiments, on top of the public names only."""

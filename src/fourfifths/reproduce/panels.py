@@ -1,0 +1,273 @@
+"""The figures: points as rows of a CSV, and as a picture that a journal would take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import norm
+
+import fourfifths
+from fourfifths.plot_style import LINE
+from fourfifths.reproduce.experiments import PAIRS, RULE
+
+Curves = Mapping[str, fourfifths.Tradeoff]
+Row = dict[str, Any]
+COLORS = {"combinatorial": "#2166ac", "geometric": "#b2182b", "random": "#1a9850", "none": "black"}
+MARKS = {"LR": "o", "SVM": "s", "GNB": "^", RULE: "D"}
+LINES = {"column": "-", "joint": "--"}
+THRESHOLD = 0.8
+TITLES = {
+    "ricci": "Ricci",
+    "german": "German",
+    "adult": "Adult",
+    "german-raw-age": "German by year of age",
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One figure of the report.
+
+    Attributes
+    ----------
+    title : str
+    needs : tuple of str
+        The sweeps that it shows.
+    rows : callable
+        From those sweeps to the rows of its CSV.
+    draw : callable
+        From the rows to the picture.
+    """
+
+    title: str
+    needs: tuple[str, ...]
+    rows: Callable[[Curves], list[Row]]
+    draw: Callable[[Sequence[Row]], Figure]
+
+
+def sat_rows(_: Curves) -> list[Row]:
+    """Return the paper's two Gaussians and their repair, as quantiles."""
+    level = (np.arange(4000) + 0.5) / 4000
+    high, low = norm.ppf(level, 550, 100), norm.ppf(level, 400, 50)
+    group = np.repeat(["A", "B"], level.size)
+    repairer = fourfifths.Repairer(method="geometric", scope="column")
+    full = repairer.fit_transform(np.concatenate([high, low])[:, None], protected=group).ravel()
+    half = repairer.set_params(amount=0.5).transform(
+        np.concatenate([high, low])[:, None], protected=group
+    )
+    columns = (level, high, low, full[: level.size], half.ravel()[: level.size])
+    names = ("level", "A", "B", "full repair of both", "half repair of A")
+    return [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns, strict=True)]
+
+
+def draw_sat(rows: Sequence[Row]) -> Figure:
+    """Draw the densities, from the quantiles' slopes."""
+    figure, axes = _figure(1)
+    level = np.array([row["level"] for row in rows])
+    for name, color in zip(list(rows[0])[1:], ("C0", "C1", "black", "C2"), strict=True):
+        value = np.array([row[name] for row in rows])
+        density = np.gradient(level, value)
+        axes[0].plot(value, density, color=color, label=name)
+    axes[0].set(xlabel="SAT score", ylabel="density")
+    axes[0].legend(frameon=False, fontsize="small")
+    return figure
+
+
+def point_rows(curves: Curves) -> list[Row]:
+    """Return one row per point, with every auditor's BER and the mean ratio over groups."""
+    rows = []
+    for name, curve in curves.items():
+        for point in curve.points:
+            flat: Row = {"sweep": name, "repeats": curve.repeats}
+            for figure in ("model", "scope", "method", "amount"):
+                flat[figure] = getattr(point, figure)
+            for figure in ("impact_ratio", "utility", "accuracy", "parity", "auc"):
+                low, high = getattr(point, f"{figure}_interval")
+                flat |= {figure: getattr(point, figure), f"{figure}_low": low}
+                flat[f"{figure}_high"] = high
+            flat["mean_impact_ratio"] = float(np.mean(list(point.impact_ratios.values())))
+            for auditor in ("logistic", "svm", "naive-bayes", "trees"):
+                flat[f"BER {auditor}"] = point.auditors.get(auditor, float("nan"))
+            rows.append(flat)
+    return rows
+
+
+def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
+    """Draw BER of predicting the protected attribute against the impact ratio of the class.
+
+    Each model is shown against its like as auditor, or all against the one that is named.
+    """
+    names = list(dict.fromkeys(row["sweep"].partition("-")[0] for row in rows))
+    figure, axes = _figure(len(names))
+    for axis, name in zip(axes, names, strict=True):
+        _threshold(axis, name)
+        for row in rows:
+            if row["sweep"].partition("-")[0] != name or row["model"] not in PAIRS:
+                continue
+            ber = row[f"BER {auditor or PAIRS[row['model']]}"]
+            axis.plot(
+                ber,
+                row["impact_ratio"],
+                MARKS[row["model"]],
+                color=COLORS[row["method"]],
+                fillstyle="full" if row["scope"] != "joint" else "none",
+                markersize=4,
+            )
+        axis.set(title=TITLES[name], xlabel="BER of predicting the protected attribute")
+    axes[0].set_ylabel("impact ratio of predicting the class")
+    _legend(axes[-1], rows)
+    return figure
+
+
+def draw_trees(rows: Sequence[Row]) -> Figure:
+    """Draw the same with gradient-boosted trees as auditor."""
+    return predictability(rows, "trees")
+
+
+def utility(rows: Sequence[Row]) -> Figure:
+    """Draw impact ratio against utility: SVM, and Ricci's own rule."""
+    names = list(dict.fromkeys(row["sweep"] for row in rows))
+    figure, axes = _figure(len(names))
+    for axis, name in zip(axes, names, strict=True):
+        model = RULE if name == "ricci" else "SVM"
+        own = [row for row in rows if row["sweep"] == name and row["model"] == model]
+        _curves(axis, own, "impact_ratio", "utility")
+        axis.axvline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
+        axis.set(title=f"{TITLES[name]}, {model}", xlabel="impact ratio")
+    axes[0].set_ylabel("utility (1 - BER of the class)")
+    axes[0].legend(frameon=False, fontsize="small")
+    return figure
+
+
+def several(rows: Sequence[Row]) -> Figure:
+    """Draw utility against the mean impact ratio, for sex, race and both."""
+    figure, axes = _figure(2)
+    for axis, method in zip(axes, ("combinatorial", "geometric"), strict=True):
+        for place, name in enumerate(dict.fromkeys(row["sweep"] for row in rows)):
+            own = [
+                row
+                for row in rows
+                if row["sweep"] == name
+                and row["model"] == "SVM"
+                and row["method"] in (method, "none")
+            ]
+            own = sorted(own, key=lambda row: float(row["amount"]))
+            axis.plot(
+                [row["mean_impact_ratio"] for row in own],
+                [row["utility"] for row in own],
+                "o-",
+                color=f"C{place}",
+                markersize=3.5,
+                linewidth=1,
+                label={"adult": "sex", "adult-race": "race"}.get(name, "sex and race"),
+            )
+        axis.axvline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
+        axis.set(title=method, xlabel="impact ratio, mean over groups")
+    axes[0].set_ylabel("utility, SVM on Adult")
+    axes[0].legend(frameon=False, fontsize="small")
+    return figure
+
+
+def comparison(rows: Sequence[Row]) -> Figure:
+    """Draw parity against accuracy, repairs as points and other methods by name."""
+    figure, axes = _figure(1)
+    for row in rows:
+        if row["method"] in COLORS:
+            mark = MARKS.get(row["model"], "o")
+            axes[0].plot(
+                row["parity"], row["accuracy"], mark, color=COLORS[row["method"]], markersize=4
+            )
+    others = [row for row in rows if row["method"] not in COLORS]
+    for row in others:
+        axes[0].plot(row["parity"], row["accuracy"], "*", color="#762a83", markersize=9)
+        axes[0].annotate(
+            row["method"],
+            (row["parity"], row["accuracy"]),
+            xytext=(5, 4),
+            textcoords="offset points",
+            fontsize="x-small",
+        )
+    axes[0].set(xlabel="parity, 1 - difference of selection rates", ylabel="accuracy, Adult")
+    _legend(axes[0], rows)
+    return figure
+
+
+def _figure(panels: int) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(1 + 3.4 * panels, 3.6), layout="constrained")
+    axes = figure.subplots(1, panels, squeeze=False)[0]
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _threshold(axis: Axes, name: str) -> None:
+    """Draw the lines of certification: the ratio, and the BER at the group's own rate."""
+    axis.axhline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
+    axis.axvline(line_of(name), color=LINE, linestyle=":", linewidth=1)
+
+
+def line_of(name: str) -> float:
+    """Return the paper's threshold of the BER, at the selection rate of the group."""
+    result = fourfifths.impact(name)
+    attribute = result.attributes[-1]
+    others = [each for each in attribute.groups if each.group != attribute.reference]
+    selected = sum(each.selected for each in others)
+    return float(fourfifths.ber_threshold(selected / sum(each.n for each in others), THRESHOLD))
+
+
+def _curves(axis: Axes, rows: Sequence[Row], x: str, y: str) -> None:
+    raw = [row for row in rows if row["method"] == "none"]
+    for scope, method in dict.fromkeys((row["scope"], row["method"]) for row in rows):
+        if method == "none":
+            continue
+        own = [row for row in rows if (row["scope"], row["method"]) == (scope, method)]
+        own = sorted(raw + own, key=lambda row: float(row["amount"]))
+        across, up = (np.array([row[figure] for row in own]) for figure in (x, y))
+        bars = [_bars(own, figure) for figure in (x, y)]
+        axis.errorbar(
+            across,
+            up,
+            xerr=bars[0],
+            yerr=bars[1],
+            fmt="o",
+            linestyle=LINES[scope],
+            color=COLORS[method],
+            markersize=3.5,
+            linewidth=1,
+            elinewidth=0.4,
+            label=method if scope == "column" else f"{method}, {scope}",
+        )
+
+
+def _bars(rows: Sequence[Row], figure: str) -> Any:
+    """Return how far the limits of a figure lie below and above it."""
+    limits = np.array([[row[f"{figure}_low"], row[f"{figure}_high"]] for row in rows]).T
+    return np.abs(limits - np.array([row[figure] for row in rows]))
+
+
+def _legend(axis: Axes, rows: Sequence[Row]) -> None:
+    from matplotlib.lines import Line2D
+
+    models = [model for model in MARKS if any(row["model"] == model for row in rows)]
+    methods = [method for method in COLORS if any(row["method"] == method for row in rows)]
+    handles = [
+        Line2D([], [], marker=MARKS[model], color="0.4", linestyle="", markersize=4, label=model)
+        for model in models
+        if model in PAIRS
+    ]
+    handles += [
+        Line2D([], [], marker="o", color=COLORS[m], linestyle="", markersize=4, label=m)
+        for m in methods
+    ]
+    if any(row["scope"] == "joint" for row in rows):
+        handles.append(
+            Line2D(
+                [], [], marker="s", color="0.4", linestyle="", fillstyle="none", label="joint scope"
+            )
+        )
+    axis.legend(handles=handles, frameon=False, fontsize="x-small")
