@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from fourfifths.errors import ColumnError, OutputError, TableError
+from fourfifths.errors import ColumnError, FourfifthsError, OutputError, TableError
 from fourfifths.files import in_one_line, kind_of, read, replace_file
 from fourfifths.table import NUMBER, TableLike, open_table
 
-WHOLE = r"^[-+]?\d{1,18}$"
+LONGEST = 18  # digits of a whole number
 OUT_ENDINGS = (".csv", ".tsv", ".parquet")
 
 
@@ -58,18 +59,29 @@ def with_numbers(loaded: Loaded, names: Iterable[str], *, must: bool) -> Loaded:
         column = frame[name]
         if column.dtype != nw.String:
             continue
-        stripped = column.str.strip_chars()
-        present = stripped.filter(~stripped.is_null())
-        odd = present.filter(~present.str.contains(NUMBER))
-        if len(odd) or not len(present):
-            if must:
-                found = repr(odd[0]) if len(odd) else "nothing"
-                raise ColumnError(f"column {name!r}: expected numbers, found {found}")
+        # Arrow reads no plus sign.
+        stripped = column.str.strip_chars().str.replace_all(r"^\+", "")
+        distinct = stripped.filter(~stripped.is_null()).unique()
+        odd = distinct.filter(~distinct.str.contains(NUMBER))
+        if len(odd) and (must or 2 * len(odd) < len(distinct)):
+            raise ColumnError(
+                f"column {name!r}: expected numbers, found {odd[0]!r}; leave such cells empty"
+            )
+        if len(odd) or not (len(distinct) or must):
             continue
-        kind = nw.Int64() if present.str.contains(WHOLE).all() else nw.Float64()
         texts[name] = column
-        frame = frame.with_columns(stripped.cast(kind).alias(name))
+        frame = frame.with_columns(stripped.cast(_number_type(name, distinct)).alias(name))
     return Loaded(frame, texts, loaded.name)
+
+
+def _number_type(name: str, texts: nw.Series[Any]) -> nw.dtypes.DType:
+    whole = len(texts) > 0 and texts.str.contains(r"^-?\d+$").all()
+    if whole and (texts.str.len_chars() > LONGEST).any():
+        raise ColumnError(
+            f"column {name!r}: holds whole numbers of more than {LONGEST} digits, which would be "
+            "changed by reading them; an identifier is not a column to repair"
+        )
+    return nw.Int64() if whole else nw.Float64()
 
 
 def as_written(loaded: Loaded, after: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
@@ -92,21 +104,37 @@ def write_table(path: str | os.PathLike[str], frame: nw.DataFrame[Any]) -> None:
     """Write a table as CSV or Parquet, whole or not at all."""
     check_output(path)
     table = frame.to_arrow()
-    ending = Path(path).suffix.lower()
+    name = Path(path).name.lower()
+    lower = [column.lower() for column in table.column_names]
+    if not name.endswith(".parquet") and len({*lower}) < len(lower):
+        raise OutputError(f"{path}: columns differ only in case; rename one for a CSV")
 
-    def write(temporary: Path) -> None:
-        if ending == ".parquet":
-            from pyarrow import parquet
+    def write(target: Path) -> None:
+        # A pipe or a device gets the bytes of a whole file: libraries remove what fails.
+        with tempfile.TemporaryDirectory() as folder:
+            made = target if target.is_file() else Path(folder) / f"table{name[name.rfind('.') :]}"
+            _write_arrow(table, made, name)
+            if made is not target:
+                target.write_bytes(made.read_bytes())
 
-            parquet.write_table(table, temporary)
-            return
-        import duckdb
+    try:
+        replace_file(path, write)
+    except (FourfifthsError, OSError):
+        raise
+    except Exception as error:  # each library has errors of its own
+        raise OutputError(f"{path}: cannot be written: {in_one_line(error)}") from error
 
-        separator = "\t" if ending == ".tsv" else ","
-        relation = duckdb.connect().from_arrow(table)
-        relation.write_csv(str(temporary), sep=separator, header=True)
 
-    replace_file(path, write)
+def _write_arrow(table: Any, path: Path, name: str) -> None:
+    if name.endswith(".parquet"):
+        from pyarrow import parquet
+
+        parquet.write_table(table, path)
+        return
+    import duckdb
+
+    separator = "\t" if name.endswith(".tsv") else ","
+    duckdb.connect().from_arrow(table).write_csv(str(path), sep=separator, header=True)
 
 
 def _read_file(path: Path) -> nw.DataFrame[Any]:

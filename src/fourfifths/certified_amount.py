@@ -206,11 +206,12 @@ def _fitted_parts(
     """Return, for each part of the rows, a repairer fitted to the others, and the part."""
     if repairer.protected is None and repairer.stratify_by is None:
         raise GroupError("repairer: name its protected columns, Repairer(protected=...)")
-    codes = clone(repairer).fit(frame.to_native()).stratum_of(frame.to_native())
+    whole = clone(repairer).fit(frame.to_native())
+    codes = whole.stratum_of(frame.to_native())
     split = StratifiedKFold(PARTS, shuffle=True, random_state=random_state)
     try:
         return [
-            (clone(repairer).fit(frame[train].to_native()), frame[test].to_native())
+            (clone(repairer).fit_part(frame[train].to_native(), whole), frame[test].to_native())
             for train, test in split.split(codes, codes)
         ]
     except GroupError as error:

@@ -13,7 +13,7 @@ from fourfifths.document import (
     document_text,
     print_document,
 )
-from fourfifths.effects import Audit, RepairEffect
+from fourfifths.effect_result import Audit, RepairEffect
 from fourfifths.render import UNDEFINED, Sheet, interval, number
 
 SHOWN = 10

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
@@ -14,109 +12,12 @@ from scipy.stats import wasserstein_distance
 from fourfifths.certificate import PairCertificate
 from fourfifths.certification import certify
 from fourfifths.counts import CodeArray, FloatArray
-from fourfifths.errors import GroupError
-from fourfifths.model_impact import ModelImpact, model_impact
-from fourfifths.plain import Interval, plain
+from fourfifths.effect_result import Audit, ColumnEffect, RepairEffect
+from fourfifths.model_impact import model_impact
 from fourfifths.repair.kinds import Typed, to_numbers
 from fourfifths.repair.repairer import Repairer
 
-SCHEMA = "fourfifths/repair-effect/1"
-
-
-@dataclass(frozen=True)
-class ColumnEffect:
-    """What became of one column.
-
-    Attributes
-    ----------
-    column, kind : str
-    changed : int
-        How many of its cells changed.
-    rank_moved : float
-        By how much a value's rank among all rows as they were changed, on average over rows that
-        have a value, in [0, 1]. NaN for categories without order.
-    distance, distance_after : float
-        The earthmover distance between a stratum and the largest one, of the stratum for which it
-        is largest, in the column's units; for categories without order, the total variation.
-    """
-
-    column: str
-    kind: str
-    changed: int
-    rank_moved: float
-    distance: float
-    distance_after: float
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What the auditors found in the repaired columns, before or after.
-
-    Attributes
-    ----------
-    strongest : str
-    balanced_error_rate, interval
-        Of the strongest auditor in the pair of groups where it is least, out of fold.
-    impact_floor, impact_floor_interval
-        The least impact ratio of a rule, of that auditor. NaN without an outcome or beta.
-    verdict : str or None
-        Of the certificate. None without an outcome or beta.
-    model : ModelImpact or None
-        The impact ratio of a model of the outcome that uses the repaired columns.
-    """
-
-    strongest: str
-    balanced_error_rate: float
-    interval: Interval
-    impact_floor: float
-    impact_floor_interval: Interval
-    verdict: str | None
-    model: ModelImpact | None
-
-
-@dataclass(frozen=True)
-class RepairEffect:
-    """A repair's before and after.
-
-    Attributes
-    ----------
-    table : str
-    rows, rows_changed, cells, cells_changed : int
-    columns : tuple of ColumnEffect
-    before, after : Audit or None
-        None where a stratum has too few rows to be audited.
-    raised : bool
-        Whether the repair made the protected attribute easier to predict, by more than chance.
-    not_repaired : tuple of str
-        Other columns of the table that a rule could use.
-    notes : tuple of str
-    """
-
-    table: str
-    rows: int
-    rows_changed: int
-    cells: int
-    cells_changed: int
-    columns: tuple[ColumnEffect, ...]
-    before: Audit | None
-    after: Audit | None
-    raised: bool
-    not_repaired: tuple[str, ...]
-    notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        found: dict[str, Any] = {"schema": SCHEMA, **plain(self)}
-        return found
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
-
-    def __str__(self) -> str:
-        from fourfifths.effect_report import effect_text
-
-        return effect_text(self)
+FEWEST = 5  # rows of a stratum, one for each fold of the audit
 
 
 def repair_effect(
@@ -145,7 +46,7 @@ def repair_effect(
     changed = [_differ(*pair) for pair in zip(values, values_after, strict=True)]
     roles = {"outcome": outcome, "favorable": favorable, "reference": reference, "beta": beta}
     audits, why = _audits(
-        repairer, ((before, values), (after, values_after)), random_state, **roles
+        repairer, ((before, values), (after, values_after)), codes, random_state, **roles
     )
     own = {*(each.name for each in typed), *repairer.strata_.by, outcome, *left_alone}
     return RepairEffect(
@@ -176,6 +77,9 @@ def _column_effect(
     typed: Typed, before: FloatArray, after: FloatArray, codes: CodeArray
 ) -> ColumnEffect:
     present = ~np.isnan(before) & (codes >= 0)
+    if not present.any():
+        nothing = float("nan")
+        return ColumnEffect(str(typed.name), typed.kind, 0, nothing, nothing, nothing)
     own, new, strata = before[present], after[present], codes[present]
     changed = int(_differ(before, after).sum())
     kind, name = typed.kind, str(typed.name)
@@ -212,16 +116,18 @@ def _variation(values: FloatArray, strata: CodeArray, categories: int) -> float:
 def _audits(
     repairer: Repairer,
     tables: Sequence[tuple[nw.DataFrame[Any], Sequence[FloatArray]]],
+    codes: CodeArray,
     random_state: int,
     **roles: Any,
 ) -> tuple[Sequence[Audit | None], tuple[str, ...]]:
     """Audit before and after, or say why that cannot be."""
-    try:
-        return [
-            _audit(frame, repairer, numbers, random_state, **roles) for frame, numbers in tables
-        ], ()
-    except GroupError as error:
-        return (None, None), (f"not audited: {error}",)
+    sizes = np.bincount(codes[codes >= 0], minlength=len(repairer.strata_.groups))
+    if sizes.min() < FEWEST:
+        fewest = f"a stratum has {sizes.min()} rows, and {FEWEST} are needed"
+        return (None, None), (f"not audited: {fewest}",)
+    return [
+        _audit(frame, repairer, numbers, random_state, **roles) for frame, numbers in tables
+    ], ()
 
 
 def _audit(
@@ -235,8 +141,12 @@ def _audit(
     reference: Any,
     beta: float | tuple[float, float] | None,
 ) -> Audit:
+    strata = repairer.strata_
+    if reference is None and outcome is None:
+        largest = strata.groups[int(np.argmax(strata.rows))]
+        reference = dict(zip(strata.by, largest, strict=True))
     by: Mapping[str, Any] = {
-        "protected": list(repairer.strata_.by),
+        "protected": list(strata.by),
         "bands": repairer.bands or {},
         "reference": reference,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,12 +14,14 @@ from fourfifths.arrow_files import Loaded, as_written, load_table, with_numbers,
 from fourfifths.certified_amount import CertifiedAmount, least_certified_amount
 from fourfifths.datasets import Dataset
 from fourfifths.draws import fresh_seed
-from fourfifths.effects import RepairEffect, repair_effect
+from fourfifths.effect_result import RepairEffect
+from fourfifths.effects import repair_effect
 from fourfifths.errors import ColumnError, OptionError, listed, nearest
 from fourfifths.repair.repairer import Repairer
 from fourfifths.table import open_table
 
 MAX_NEW_SEED = 2**31
+PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
 AuditRoles = Mapping[str, Any]
 Beta = float | tuple[float, float] | None
 
@@ -51,8 +54,9 @@ class FileRepair:
     seed: int | None
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the repaired table; cells that did not change stand as they were."""
-        write_table(path, as_written(self.loaded, self.after))
+        """Write the repaired table; in a CSV, cells that did not change stand as they were."""
+        is_text = not str(path).lower().endswith(".parquet")
+        write_table(path, as_written(self.loaded, self.after) if is_text else self.after)
 
     def effect(self) -> RepairEffect:
         """Return what the repair did, audited before and after."""
@@ -83,19 +87,29 @@ def repair_file(
 ) -> FileRepair:
     """Fit a repair to a file, and apply it to the same rows; `options` are a `Repairer`'s."""
     bands, orders, options = dict(bands or {}), dict(orders or {}), dict(options or {})
+    given_bands, given_orders = list(bands), list(orders)
     data = open_table(source).dataset
     loaded = load_table(source)
     if data is not None:
         protected = protected or (None if stratify_by else data.protected)
         bands, orders = {**data.bands, **bands}, {**data.orders, **orders}
-    by = _existing(loaded, protected or stratify_by or (), "protected")
+    if protected and stratify_by:
+        raise OptionError("protected, stratify_by: give one of them; strata are made of either")
+    by = _existing(loaded, tuple(dict.fromkeys(protected or stratify_by or ())), "protected")
     if not by:
         raise ColumnError("protected: name the protected columns (--protected COL)")
     roles = _roles(loaded, data, outcome, favorable, reference, beta, by)
     alone = _left_alone(data)
     own = {*by, roles["outcome"], *alone}
     names = _existing(loaded, columns, "columns") if columns else ()
-    names = names or tuple(name for name in loaded.frame.columns if name not in own)
+    names = names or tuple(
+        name for name in loaded.frame.columns if name not in own and not PANDAS_INDEX.match(name)
+    )
+    _refuse_stray(given_bands, by, "bands", "a column that the strata are made of")
+    _refuse_stray(given_orders, names, "order", "a column that is repaired")
+    for name in by:
+        if name in names:
+            raise ColumnError(f"columns: {name!r} is what the strata are made of")
     banded = {name: edges for name, edges in bands.items() if name in by}
     ordered = {name: tuple(order) for name, order in orders.items() if name in names}
     loaded = with_numbers(loaded, [name for name in names if name not in ordered], must=False)
@@ -145,6 +159,12 @@ def apply_repair(
     loaded = with_numbers(loaded, [*numbers, *numeric], must=True)
     roles = _roles(loaded, data, outcome, favorable, reference, beta, strata.by)
     return _done(repairer, loaded, roles, _left_alone(data), None, seed)
+
+
+def _refuse_stray(names: Sequence[str], known: Sequence[str], argument: str, expected: str) -> None:
+    for name in names:
+        if name not in known:
+            raise ColumnError(f"{argument}: {name!r} is not {expected}{nearest(name, known)}")
 
 
 def _done(

@@ -114,6 +114,8 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
     """
     named, path = path, Path(path).resolve()
     try:
+        if path.is_dir():
+            raise OutputError(f"{named}: cannot be written: it is a folder")
         if path.exists() and not path.is_file():
             write(path)
             return

@@ -55,8 +55,11 @@ class Grid:
 
     def _cell(self, values: FloatArray) -> IntArray:
         # The same arithmetic for knots and values: rounding cannot put them in the wrong order.
-        cell = values - self.low
-        cell *= self.scale
+        if self.scale == 0:
+            return np.zeros(values.size, dtype=np.int64)
+        with np.errstate(over="ignore"):
+            cell = values - self.low
+            cell *= self.scale
         np.clip(cell, 0, CELLS - 1, out=cell)
         return cell.astype(np.int64)
 
@@ -75,8 +78,7 @@ def make_grid(knots: FloatArray) -> Grid:
         scale = float(CELLS / np.subtract(high, low))
     # One value, or too wide to subtract: one cell for all.
     grid = Grid(knots, low, scale if 0 < scale < np.inf else 0.0, np.empty(0, dtype=np.int64), 0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        counts = np.bincount(grid._cell(knots), minlength=CELLS)
+    counts = np.bincount(grid._cell(knots), minlength=CELLS)
     halvings = int(counts.max()).bit_length()
     padded = np.append(knots, np.full(1 << halvings, np.inf))
     return Grid(padded, low, grid.scale, np.cumsum(counts) - counts, halvings)

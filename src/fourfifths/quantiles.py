@@ -144,8 +144,7 @@ def representatives(ordered: FloatArray, levels: int) -> FloatArray:
     """
     first = starts(ordered.size, levels)
     ends = np.append(first[1:], ordered.size)
-    low, high = ordered[(first + ends - 1) // 2], ordered[(first + ends) // 2]
-    return np.asarray(low + (high - low) / 2, dtype=np.float64)
+    return _midpoint(ordered[(first + ends - 1) // 2], ordered[(first + ends) // 2])
 
 
 def median_of(found: Sequence[FloatArray]) -> FloatArray:
@@ -161,6 +160,10 @@ def median_of(found: Sequence[FloatArray]) -> FloatArray:
     else:
         ordered = np.sort(np.stack(found), axis=0)
         low, high = ordered[(len(found) - 1) // 2], ordered[len(found) // 2]
+    return _midpoint(low, high)
+
+
+def _midpoint(low: FloatArray, high: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):
         middle = low + (high - low) / 2
     # Halved first where the difference is too large to be a number.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -47,20 +48,26 @@ def repair(
         typer.Option(metavar="COL=V,V", help="A column's categories in order, lowest first."),
     ] = None,
     method: Annotated[
-        str, typer.Option(help=f"What an amount below 1 means: {METHODS}.")
-    ] = "random",
+        str | None,
+        typer.Option(help=f"{METHODS}: what amounts mean.  [default: random]"),
+    ] = None,
     scope: Annotated[
-        str, typer.Option(help="The whole vector of columns alike (joint), or each (column).")
-    ] = "joint",
+        str | None,
+        typer.Option(help="All columns alike as a whole, or each.  [default: joint]"),
+    ] = None,
     amount: Annotated[
-        str,
-        typer.Option(metavar="N|certified", help="From 0 to 1, or the least that is certified."),
-    ] = "1",
-    ties: Annotated[str, typer.Option(help="Equal values: split over levels, or mid.")] = "split",
-    small: Annotated[str, typer.Option(help="Strata under 4 rows: error, or pool.")] = "error",
+        str | None,
+        typer.Option(metavar="N|certified", help="0 to 1, or the least certified.  [default: 1]"),
+    ] = None,
+    ties: Annotated[
+        str | None, typer.Option(help="Equal values: split, or mid.  [default: split]")
+    ] = None,
+    small: Annotated[
+        str | None, typer.Option(help="Strata under 4 rows: pool.  [default: error]")
+    ] = None,
     unseen: Annotated[
-        str, typer.Option(help="Rows of unknown strata: error, or keep them as they are.")
-    ] = "error",
+        str | None, typer.Option(help="Rows of unknown strata: error, or keep.  [default: error]")
+    ] = None,
     band: Band = None,
     outcome: Outcome = None,
     favorable: Favorable = None,
@@ -99,31 +106,23 @@ def repair(
         "reference": pairs(reference, "--reference", protected) or None,
         "beta": rates(beta),
     }
+    choices = {"method": method, "scope": scope, "ties": ties, "small": small, "unseen": unseen}
     if apply is not None:
         fitting = {"--protected": protected, "--stratify-by": stratify_by, "--columns": columns}
-        _refuse(fitting | {"--order": order, "--save": save, "--band": band})
-        _refuse(
-            {
-                "--method": method != "random",
-                "--scope": scope != "joint",
-                "--amount": amount != "1",
-                "--ties": ties != "split",
-                "--small": small != "error",
-                "--unseen": unseen != "error",
-            }
-        )
+        _refuse(fitting | {"--order": order, "--save": save, "--band": band, "--amount": amount})
+        _refuse({f"--{name}": value for name, value in choices.items()})
         done = apply_repair(source, apply, random_state=random_state, **roles)
     else:
-        choices = {"method": method, "scope": scope, "ties": ties, "small": small, "unseen": unseen}
         done = repair_file(
             source,
             protected=protected,
             stratify_by=stratify_by,
             columns=columns,
             orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
-            amount=_amount(amount),
+            amount=1.0 if amount is None else _amount(amount),
             bands=bands(band, protected or stratify_by),
-            options=choices | {"random_state": random_state or 0},
+            options={name: value for name, value in choices.items() if value}
+            | {"random_state": random_state or 0},
             **roles,
         )
     _deliver(done, out, save, output_format)
@@ -134,17 +133,21 @@ def _deliver(done: FileRepair, out: Path, save: Path | None, form: CertificateFo
     from fourfifths.effect_report import effect_markdown, print_effect
 
     effect = done.effect()
+    done.write(out)
     if save is not None:
         done.repairer.save(save)
-    done.write(out)
-    if form is CertificateFormat.TABLE:
+    if form is CertificateFormat.JSON:
+        found = None if done.found is None else done.found.to_dict()
+        sys.stdout.write(
+            f"{json.dumps(effect.to_dict() | {'certified_amount': found}, indent=2)}\n"
+        )
+    else:
         if done.found is not None:
             sys.stdout.write(f"{done.found}\n\n")
-        print_effect(effect, sys.stdout)
-    elif form is CertificateFormat.JSON:
-        sys.stdout.write(f"{effect.to_json()}\n")
-    else:
-        sys.stdout.write(effect_markdown(effect))
+        if form is CertificateFormat.TABLE:
+            print_effect(effect, sys.stdout)
+        else:
+            sys.stdout.write(effect_markdown(effect))
     for path in (save, out):
         if path is not None:
             typer.echo(f"wrote {path}", err=True)
@@ -164,7 +167,7 @@ def _amount(text: str) -> Any:
 
 def _refuse(options: dict[str, Any]) -> None:
     for name, value in options.items():
-        if value:
+        if value is not None and value != []:
             raise OptionError(f"{name}: a saved repair has its own; leave it out with --apply")
 
 
@@ -180,6 +183,8 @@ def _check_files(
     for option, path in (("OUT", out), ("--save", save)):
         if path is not None and not path.resolve().parent.is_dir():
             raise OutputError(f"{option} {path}: there is no folder {path.resolve().parent}")
+    if apply is not None and _same(out, apply):
+        raise OutputError(f"{out}: is the saved repair; choose another name")
     for path in (Path(source), out, apply):
         if save is not None and path is not None and _same(save, path):
             raise OutputError(f"--save {save}: is the name of another file; choose a third")

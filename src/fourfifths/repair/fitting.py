@@ -22,18 +22,15 @@ from fourfifths.repair.stratification import LEAST, Strata
 
 def fit_columns(
     given: Input,
-    asked: Mapping[Any, Asked],
+    typed: tuple[Typed, ...],
     strata: Strata,
     codes: CodeArray,
     scope: Scope,
     ties: Ties,
     levels: int,
     draws: Draws,
-) -> tuple[tuple[Typed, ...], Model]:
+) -> Model:
     """Fit each column in its strata."""
-    typed = tuple(_typed(given, name, kind) for name, kind in asked.items())
-    if not typed:
-        raise ColumnError("columns: there is no column to repair but the stratifying ones")
     values = given.numbers(typed)
     order = np.argsort(codes, kind="stable")
     if order.size < np.iinfo(np.int32).max:
@@ -43,7 +40,15 @@ def fit_columns(
         partial(_fit, each, own, known, strata, levels)
         for each, own in zip(typed, values, strict=True)
     ]
-    return typed, fit_model(fits, values, codes, scope, ties, draws)
+    return fit_model(fits, values, codes, scope, ties, draws)
+
+
+def typed_columns(given: Input, asked: Mapping[Any, Asked]) -> tuple[Typed, ...]:
+    """Return what kind of column each is that is to be repaired."""
+    typed = tuple(_typed(given, name, kind) for name, kind in asked.items())
+    if not typed:
+        raise ColumnError("columns: there is no column to repair but the stratifying ones")
+    return typed
 
 
 def _typed(given: Input, name: Any, asked: Asked) -> Typed:

@@ -133,6 +133,8 @@ def strata_columns(
     bands: Mapping[str, Sequence[float]],
 ) -> tuple[tuple[str, ...], list[Any]]:
     """Return what the strata are called, and the columns that make them."""
+    if not isinstance(bands, Mapping):
+        raise ColumnError(f"bands={bands!r}: expected a mapping of column to edges")
     for column in bands:
         if column not in (by or ()):
             raise ColumnError(f"bands: {column!r} is not a column that the strata are made of")
@@ -190,6 +192,8 @@ def _value_columns(values: Any) -> list[Any]:
         native: Any = nw.from_native(values, eager_only=True, allow_series=True)
     except TypeError:
         array = np.asarray(values)
+        if array.dtype.kind == "U" and isinstance(values, list | tuple):
+            array = np.array(values, dtype=object)  # numpy makes text of what is missing
         if array.ndim not in (1, 2):
             raise GroupError(
                 f"protected: an array of {array.ndim} dimensions; expected one value for each row"

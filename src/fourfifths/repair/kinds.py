@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from fourfifths.errors import ColumnError, listed, nearest
 
 Kind = Literal["number", "integer", "ordered", "category"]
 Asked = Literal["number", "category"] | Sequence[str] | None
+TEXTS = (nw.String, nw.Categorical, nw.Enum)
 MOST_CATEGORIES = 1_000
 EXACT = 2**53  # whole numbers beyond it are not all floating-point numbers
 
@@ -40,6 +41,8 @@ def asked_columns(
         return {name: None for name in present if name not in by}
     if isinstance(columns, str):
         columns = [columns]
+    if not isinstance(columns, Iterable) or any(isinstance(each, list) for each in columns):
+        raise ColumnError(f"columns={columns!r}: expected names of columns, or places in an array")
     asked = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     if not asked:
         raise ColumnError("columns: name at least one column to repair")
@@ -69,6 +72,8 @@ def type_of(column: nw.Series[Any], asked: Asked) -> Typed:
             f"columns: {name!r} is to be repaired as numbers, but holds {_an_example(column)}; "
             "convert it, or leave it out"
         )
+    if asked is None and (order := _arrow_order(column)):
+        return Typed(name, "ordered", order)
     if asked is None and isinstance(dtype, nw.Enum):
         return Typed(name, "ordered", tuple(dtype.categories))
     if asked is None and dtype not in (nw.String, nw.Categorical):
@@ -81,6 +86,17 @@ def type_of(column: nw.Series[Any], asked: Asked) -> Typed:
     return Typed(name, "ordered", _order(name, asked, _categories(column)))
 
 
+def _arrow_order(column: nw.Series[Any]) -> tuple[str, ...]:
+    """Return the order of one of Arrow's dictionaries that has one."""
+    if column.implementation is not nw.Implementation.PYARROW or column.dtype != nw.Categorical:
+        return ()
+    native: Any = column.to_native()
+    if not native.type.ordered:
+        return ()
+    chunks = native.unify_dictionaries().chunks
+    return tuple(chunks[0].dictionary.to_pylist()) if chunks else ()
+
+
 def to_numbers(column: nw.Series[Any], typed: Typed) -> FloatArray:
     """Return a column as numbers: categories by their place, missing as NaN."""
     if typed.kind in ("number", "integer"):
@@ -88,9 +104,15 @@ def to_numbers(column: nw.Series[Any], typed: Typed) -> FloatArray:
             raise ColumnError(
                 f"column {typed.name!r}: expected numbers, found {_an_example(column)}"
             )
-        return np.asarray(column.cast(nw.Float64()).to_numpy(), dtype=np.float64)
+        return _as_floats(column)
     if column.is_null().all():
         return np.full(len(column), np.nan)
+    expected = (nw.Boolean,) if typed.categories == (False, True) else TEXTS
+    if not any(column.dtype == each for each in expected):
+        raise ColumnError(
+            f"column {typed.name!r}: expected {listed(typed.categories)}, found "
+            f"{_an_example(column)}"
+        )
     places = np.full(len(column), np.nan)
     for place, category in enumerate(typed.categories):
         same = (column == category).fill_null(value=False)
@@ -105,10 +127,23 @@ def to_numbers(column: nw.Series[Any], typed: Typed) -> FloatArray:
     return places
 
 
+def _as_floats(column: nw.Series[Any]) -> FloatArray:
+    try:
+        numbers = column.cast(nw.Float64()).to_numpy()
+    except Exception as error:  # Arrow refuses what floats cannot hold
+        raise ColumnError(
+            f"column {str(column.name)!r}: holds whole numbers beyond 2**53, which would be "
+            "changed by reading them; an identifier is not a column to repair"
+        ) from error
+    return np.asarray(numbers, dtype=np.float64)
+
+
 def checked(numbers: FloatArray, typed: Typed) -> FloatArray:
     """Return the numbers if all are finite."""
     # A finite sum has no infinite part, and takes one pass and no memory.
-    if not math.isfinite(np.sum(numbers)) and np.isinf(numbers).any():
+    with np.errstate(over="ignore"):
+        total = np.sum(numbers)
+    if not math.isfinite(total) and np.isinf(numbers).any():
         row = int(np.flatnonzero(np.isinf(numbers))[0])
         raise ColumnError(
             f"column {typed.name!r}: row {row} is infinite; expected finite numbers; make it "
@@ -119,7 +154,7 @@ def checked(numbers: FloatArray, typed: Typed) -> FloatArray:
 
 def check_exact(typed: Typed, largest: float) -> None:
     """Raise if a column of whole numbers has some that floating-point numbers cannot hold."""
-    if largest > EXACT:
+    if largest >= EXACT:
         raise ColumnError(
             f"column {typed.name!r}: holds whole numbers beyond 2**53, which would be changed by "
             "reading them; an identifier is not a column to repair"

@@ -28,10 +28,11 @@ from fourfifths.lookup import Grid, make_grid
 from fourfifths.quantiles import median_of, representatives, starts
 
 LEAST_ROWS = 60  # of two strata at least, on both sides of a cut
-FEW_ROWS = 32  # at least as many as inner levels; below, a stratum takes the others' quantiles
+FEW_ROWS = 16  # at least as many as inner levels; below, a stratum takes the others' quantiles
 MOST_PROFILES = 512
-INNER_LEVELS = 32
+INNER_LEVELS = 16
 GRID = 64
+SPREAD_WEIGHT = 1 / 60  # of what a cut explains, against what it brings to light
 SAMPLE = 2_000  # rows of a stratum that the choice of a cut looks at
 END = -1
 
@@ -174,7 +175,7 @@ def _best_cut(parts: Sequence[FloatArray], sizes: Sequence[int]) -> Cut | None:
         known = [(parts[place], *own) for place, own in zip(able, ordered, strict=True)]
         if min(order[column].size for _, order, _ in known) < GRID:
             continue
-        gain = _spread(known, column) / 12 + _difference(known, column)
+        gain = SPREAD_WEIGHT * _spread(known, column) + _difference(known, column)
         place = int(np.argmax(np.where(allowed, gain, -np.inf)))
         if gain[place] > 0 and (best is None or gain[place] * fewest > best.gain):
             best = Cut(float(gain[place] * fewest), column, float(share[place]))

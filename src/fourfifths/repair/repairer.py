@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.draws import Calls, Draws, fresh_seed
-from fourfifths.errors import ColumnError, GroupError, OptionError, listed
+from fourfifths.errors import ColumnError
 from fourfifths.repair.columns import Method, Ties
 from fourfifths.repair.explanation import Explanation, explain_row
-from fourfifths.repair.fitting import fit_columns
+from fourfifths.repair.fitting import fit_columns, typed_columns
 from fourfifths.repair.inputs import Input, read_input, strata_columns
 from fourfifths.repair.kinds import Asked, Typed, asked_columns, checked
 from fourfifths.repair.model import Scope
-from fourfifths.repair.options import LEVELS, check_options
+from fourfifths.repair.options import LEVELS, check_fitted, check_options, strata_names
 from fourfifths.repair.storage import Saved, load_repair, save_repair
 from fourfifths.repair.stratification import Small, Unseen, fit_strata
 
@@ -135,15 +135,23 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         self._fit(X, protected)
         return self
 
-    def _fit(self, X: Any, protected: Any) -> tuple[Input, CodeArray]:
+    def fit_part(self, X: Any, whole: Self) -> Self:
+        """Fit to some rows of a table of which `whole` knows every category."""
+        self._fit(X, None, whole.typed_)
+        return self
+
+    def _fit(
+        self, X: Any, protected: Any, typed: tuple[Typed, ...] = ()
+    ) -> tuple[Input, CodeArray]:
         check_options(self.get_params(deep=False))
         given = self._read(X, reset=True)
         by, values = strata_columns(given, self._by(), protected, self.bands or {})
-        asked = asked_columns(self.columns, given.names, by)
+        asked = asked_columns(self.columns, given.names, self._by() or ())
         strata, codes = fit_strata(by, values, self.unseen, self.small)
         seed = fresh_seed(self.random_state)
-        typed, model = fit_columns(
-            given, asked, strata, codes, self.scope, self.ties, self.levels, Draws(seed, (0,))
+        typed = typed or typed_columns(given, asked)
+        model = fit_columns(
+            given, typed, strata, codes, self.scope, self.ties, self.levels, Draws(seed, (0,))
         )
         self.strata_, self.typed_, self.model_ = strata, typed, model
         self.calls_ = Calls(seed)
@@ -187,6 +195,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """
         check_is_fitted(self)
         self._check_fitted_options()
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(row, Mapping) and names is not None and {*row} == {*names}:
+            row = {name: row[name] for name in names}
         given = self._read(row, reset=False)
         if protected is not None:
             protected = np.atleast_1d(np.asarray(protected))
@@ -259,21 +270,12 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return tags
 
     def _by(self) -> tuple[str, ...] | None:
-        """Return the stratifying columns' names, or None where the values come with the data."""
-        named = self.stratify_by if self.protected is None else self.protected
-        if named is None:
-            return None
-        names = (named,) if isinstance(named, str) else named
-        if (
-            not isinstance(names, Sequence)
-            or not names
-            or not all(isinstance(name, str) for name in names)
-        ):
-            raise ColumnError(f"protected={named!r}: expected the name of a column, or several")
-        return tuple(names)
+        return strata_names(self.protected, self.stratify_by)
 
     def _read(self, X: Any, *, reset: bool) -> Input:
         given = read_input(X)
+        if given.frame is None and hasattr(X, "dtype") and X.dtype.kind in "mM":
+            raise ColumnError(f"X: an array of {X.dtype}; expected numbers")
         if given.frame is None:
             array = validate_data(
                 self,
@@ -288,29 +290,13 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return given
 
     def _check_fitted_options(self) -> None:
-        check_options(self.get_params(deep=False))
-        fitted = {"scope": "column" if self.model_.profiles is None else "joint"}
-        for name, value in (fitted | {"ties": self.model_.ties}).items():
-            if getattr(self, name) != value:
-                raise OptionError(
-                    f"{name}={getattr(self, name)!r}: the repair was fitted with {value!r}; fit it "
-                    "again"
-                )
+        fitted: Scope = "column" if self.model_.profiles is None else "joint"
+        check_fitted(self.get_params(deep=False), fitted, self.model_.ties)
 
     def _codes(self, given: Input, protected: Any) -> CodeArray:
         """Return the stratum of each row; an unseen one is an error unless it is to be kept."""
         _, values = strata_columns(given, self._by(), protected, self.bands or {})
-        codes = self.strata_.codes(values)
-        unseen = np.flatnonzero(codes < 0)
-        if unseen.size and self.unseen == "error":
-            row = int(unseen[0])
-            value = " & ".join(str(each[row]) for each in values)
-            raise GroupError(
-                f"{' & '.join(self.strata_.by)}: {value!r} in row {row} is none of the strata that "
-                f"were fitted ({listed(self.strata_.labels)}); {unseen.size:,} such rows; fit with "
-                "them, or take unseen='keep' to leave them as they are"
-            )
-        return codes
+        return self.strata_.checked_codes(values, self.unseen)
 
     def _numbers(self, given: Input) -> list[FloatArray]:
         found = given.numbers(self.typed_)

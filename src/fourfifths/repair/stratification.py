@@ -55,6 +55,20 @@ class Strata:
         """Return the stratum of each row, -1 where it is missing or was not seen in fit."""
         return self.renumbered(*_groups(columns))
 
+    def checked_codes(self, columns: Sequence[Any], unseen: Unseen) -> CodeArray:
+        """Return the stratum of each row; one that was not fitted is an error, or kept."""
+        codes = self.codes(columns)
+        rows = np.flatnonzero(codes < 0)
+        if rows.size and unseen == "error":
+            row = int(rows[0])
+            value = " & ".join(str(each[row]) for each in columns)
+            raise GroupError(
+                f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
+                f"fitted ({listed(self.labels)}); {rows.size:,} such rows; fit with them, or take "
+                "unseen='keep' to leave them as they are"
+            )
+        return codes
+
     def renumbered(self, found: Sequence[Group], codes: CodeArray) -> CodeArray:
         """Return the stratum of each row, of which the group among those found is known."""
         places = {group: place for place, group in enumerate(self.groups)}

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from joblib import Parallel, delayed
+from sklearn.base import clone
 
 from fourfifths.auditors import AuditorName
 from fourfifths.errors import OptionError, listed
@@ -138,6 +139,7 @@ class _Repairers:
     def __init__(self, data: Data, splits: Sequence[Any], random_state: int) -> None:
         self.data, self.splits, self.random_state = data, splits, random_state
         self.fitted: dict[tuple[int, str], Repairer] = {}
+        self.whole: Repairer | None = None  # knows the categories of all rows
 
     def of(self, repeat: int, scope: Any) -> Repairer:
         if (repeat, scope) not in self.fitted:
@@ -154,8 +156,11 @@ class _Repairers:
                 scope=scope,
                 random_state=self.random_state + repeat,
             )
-            train = self.splits[repeat][0]
-            self.fitted[repeat, scope] = repairer.fit(data.frame[train].to_native())
+            train = data.frame[self.splits[repeat][0]].to_native()
+            if self.whole is None:
+                every = clone(repairer).set_params(scope="column")
+                self.whole = every.fit(data.frame.to_native())
+            self.fitted[repeat, scope] = repairer.fit_part(train, self.whole)
         return self.fitted[repeat, scope]
 
     @property
