@@ -1,0 +1,101 @@
+"""`fourfifths tradeoff` and `fourfifths reproduce` at the shell."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+QUICK = ("--model", "GNB", "--auditor", "naive-bayes", "--amounts", "0,1", "--repeats", "2")
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    random = np.random.default_rng(0)
+    lines = ["group,score,kind,hired"]
+    for _ in range(300):
+        group = random.choice(["a", "b"])
+        score = random.normal() + (group == "b")
+        hired = "yes" if score + 0.5 * random.normal() > 0.5 else "no"
+        lines.append(f"{group},{score:.2f},{random.choice(['u', 'v'])},{hired}")
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def sweep(*more: str) -> tuple[str, ...]:
+    roles = ("--protected", "group", "--outcome", "hired", "--jobs", "1")
+    return ("tradeoff", "people.csv", *roles, *QUICK, *more)
+
+
+def test_the_table_says_what_each_amount_costs(shell, source: Path) -> None:
+    answer = shell(*sweep())
+    assert answer.code == 0
+    assert "joint, random" in answer.out
+    assert "figures: means over 2 random splits" in answer.out
+
+
+def test_every_format_and_the_plot(shell, source: Path) -> None:
+    answer = shell(*sweep("--out", "curve.json", "--plot", "curve.svg", "--results", "cells.jsonl"))
+    assert answer.code == 0
+    curve = json.loads(Path("curve.json").read_text())
+    assert [point["amount"] for point in curve["points"]] == [0, 1]
+    assert Path("curve.svg").read_text().lstrip().startswith("<?xml")
+    answer = shell(*sweep("--format", "csv", "--results", "cells.jsonl"))
+    rows = list(csv.DictReader(answer.out.splitlines()))
+    assert [float(row["impact_ratio"]) for row in rows] == pytest.approx(
+        [point["impact_ratio"] for point in curve["points"]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--amounts", "0,a"), "--amounts 0,a: expected numbers"),
+        (("--split", "side"), "split='side': no such column"),
+        (("--plot", "curve.pdf"), "--plot curve.pdf: expected a name ending in .png or .svg"),
+        (("--plot", "no/curve.png"), "there is no folder"),
+        (("--model", "LDA"), "models: 'LDA' is none of"),
+        (("--results", "no/cells.jsonl"), "results="),
+    ],
+)
+def test_bad_input_is_one_line(shell, source: Path, more: tuple[str, ...], says: str) -> None:
+    answer = shell(*sweep(*more))
+    assert answer.code == 2
+    assert says in answer.err
+    assert len(answer.err.strip().splitlines()) == 1
+
+
+def test_too_few_rows_to_split(shell, source: Path) -> None:
+    source.write_text("\n".join(source.read_text().splitlines()[:12]) + "\n")
+    answer = shell(*sweep())
+    assert (answer.code, "too few rows to split" in answer.err) == (2, True)
+
+
+def test_the_sat_figure_is_the_papers(shell, tmp_path: Path) -> None:
+    answer = shell("reproduce", "--only", "sat", "--out", str(tmp_path / "done"))
+    assert answer.code == 0
+    with (tmp_path / "done" / "sat.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    full = np.array([float(row["full repair of both"]) for row in rows])
+    assert full.mean() == pytest.approx(475, abs=0.5)
+    assert full.std() == pytest.approx(75, abs=0.5)
+    for ending in ("png", "svg"):
+        assert (tmp_path / "done" / f"sat.{ending}").stat().st_size > 5_000
+    assert "Feldman" in (tmp_path / "done" / "REPORT.md").read_text()
+
+
+def test_a_figure_that_there_is_not(shell, tmp_path: Path) -> None:
+    answer = shell("reproduce", "--only", "sta", "--out", str(tmp_path))
+    assert (answer.code, "did you mean 'sat'" in answer.err) == (2, True)
+
+
+def test_a_folder_that_cannot_be_written(shell, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    answer = shell("reproduce", "--only", "sat", "--out", str(tmp_path / "file" / "out"))
+    assert answer.code == 2
+    assert "cannot be written" in answer.err

@@ -1,0 +1,195 @@
+"""Strata that cannot be made or found: each error names them, and the remedy."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from fourfifths import Repairer
+from fourfifths.errors import ColumnError, GroupError, OptionError
+
+ROWS = 12
+HAND: dict[str, list[Any]] = {
+    "x": [1.0, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60],
+    "n": list(range(ROWS)),
+    "t": ["u", "v"] * 6,
+    "g": ["a"] * 6 + ["b"] * 6,
+}
+VALUES = np.array([HAND["x"], HAND["n"]]).T
+GROUP = np.array(HAND["g"])
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+MAKERS = pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
+
+
+def columns(**changed: Any) -> dict[str, list[Any]]:
+    return {**HAND, **changed}
+
+
+def fitted(**options: Any) -> Repairer:
+    return Repairer("g", scope="column", **options).fit(pd.DataFrame(HAND))
+
+
+# --- strata ---
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint64, np.float32, str, bool, object])
+def test_strata_may_be_of_any_plain_type(dtype: Any) -> None:
+    protected = np.repeat([0, 1], 6).astype(dtype)
+    for values in (protected, protected.tolist(), pd.Series(protected), pl.Series(list(protected))):
+        repairer = Repairer(scope="column", method="geometric").fit(VALUES, protected=values)
+        assert repairer.strata_.rows == (6, 6)
+        assert repairer.transform(VALUES, protected=values)[0, 0] == 5.5  # of 1 and 10
+
+
+@MAKERS
+def test_a_stratum_that_was_not_fitted_is_named(make: Any) -> None:
+    new = make(columns(g=["a"] * 5 + ["z"] * 2 + ["b"] * 5))
+    message = r"g: 'z' in row 5 is none of the strata that were fitted .'a', 'b'.; 2 such rows; "
+    with pytest.raises(GroupError, match=message + "fit with them, or take unseen='keep'"):
+        fitted().transform(new)
+
+
+@MAKERS
+def test_a_row_without_a_stratum_is_named(make: Any) -> None:
+    gone = make(columns(g=[None] * 2 + HAND["g"][2:]))
+    with pytest.raises(GroupError, match=r"g: 2 rows have no value; .* unseen='keep'"):
+        Repairer("g").fit(gone)
+    with pytest.raises(GroupError, match=r"in row 0 is none of the strata .*; 2 such rows"):
+        fitted().transform(gone)
+
+
+@MAKERS
+def test_nan_is_no_stratum(make: Any) -> None:
+    gone = make(columns(g=[float("nan")] * 4 + [1.0] * 4 + [2.0] * 4))
+    with pytest.raises(GroupError, match="g: 4 rows have no value"):
+        Repairer("g").fit(gone)
+    assert Repairer("g", unseen="keep").fit(gone).strata_.rows == (4, 4)
+
+
+@pytest.mark.parametrize("scope", ["column", "joint"])
+def test_one_stratum_is_too_few(scope: str) -> None:
+    with pytest.raises(GroupError, match="g: holds only 'a'; expected at least two strata"):
+        Repairer("g", scope=scope).fit(pd.DataFrame(columns(g=["a"] * ROWS)))
+    with pytest.raises(GroupError, match="protected: holds only 'a'; expected at least two"):
+        Repairer(scope=scope).fit(VALUES, protected=["a"] * ROWS)
+
+
+def test_strata_that_are_too_small_are_named_with_the_remedies() -> None:
+    frame = pd.DataFrame(columns(g=["a"] * 6 + ["b"] * 3 + ["c"] * 2 + ["d"]))
+    message = "g: strata with fewer than 4 rows: 'b: 3', 'c: 2', 'd: 1'; small='pool'.* coarser"
+    with pytest.raises(GroupError, match=message):
+        Repairer("g").fit(frame)
+    lonely = pd.DataFrame(columns(g=["a"] * 9 + ["b"] * 3))
+    with pytest.raises(GroupError, match="fewer than 4 rows even if they are pooled: 'b: 3'"):
+        Repairer("g", small="pool").fit(lonely)
+
+
+def test_joint_strata_that_are_too_small_are_named() -> None:
+    frame = pd.DataFrame(columns(h=["p"] * 11 + ["q"]))
+    with pytest.raises(GroupError, match="g & h: strata with fewer than 4 rows: 'b & q: 1'"):
+        Repairer(["g", "h"], columns=["x"]).fit(frame)
+
+
+def test_strata_without_end_are_refused() -> None:
+    values = np.arange(10_001.0)[:, None]
+    with pytest.raises(GroupError, match=r"10,001 different ones, .* make coarser strata"):
+        Repairer().fit(values, protected=np.arange(10_001))
+
+
+def test_dates_make_no_strata() -> None:
+    days = [dt.date(2020, 1, 1)] * 6 + [dt.date(2020, 1, 2)] * 6
+    with pytest.raises(GroupError, match=r"a stratum's value is datetime.date.*; convert the col"):
+        Repairer("g").fit(pl.DataFrame(columns(g=days)))
+
+
+def test_a_list_may_have_missing_values() -> None:
+    with pytest.raises(GroupError, match="protected: 4 rows have no value"):
+        Repairer().fit(VALUES, protected=[float("nan")] * 4 + ["a"] * 4 + ["b"] * 4)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64])
+def test_strata_may_be_the_ends_of_a_type(dtype: Any) -> None:
+    ends = np.iinfo(dtype)
+    protected = np.repeat(np.array([ends.min, ends.max], dtype=dtype), 6)
+    assert Repairer().fit(VALUES, protected=protected).strata_.rows == (6, 6)
+
+
+# --- bands ---
+
+
+@MAKERS
+def test_a_numeric_column_is_cut_into_bands(make: Any) -> None:
+    ages = make(columns(age=[20, 30, 40, 41, 50, 60] * 2))
+    repairer = Repairer("age", bands={"age": [40]}, columns=["x"], scope="column").fit(ages)
+    assert repairer.strata_.labels == ("age <= 40", "age > 40")  # an edge is in the band below
+    assert repairer.stratum_of(ages).tolist() == [0, 0, 0, 1, 1, 1] * 2
+    far = make({name: own[:2] for name, own in columns(age=[0, 999] * 6).items()})
+    assert repairer.stratum_of(far).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("bands", "message"),
+    [
+        ({"x": [40]}, "bands: 'x' is not a column that the strata are made of"),
+        ({"g": [40]}, "bands: 'g' holds String; expected numbers"),
+        ({"g": []}, r"bands: the edges of 'g' are \[\]; expected one or more numbers"),
+        ({"g": [2, 1]}, "each larger than the one before"),
+    ],
+)
+def test_bands_that_cannot_be_cut_are_named(bands: Any, message: str) -> None:
+    with pytest.raises(ColumnError, match=message):
+        Repairer("g", bands=bands).fit(pd.DataFrame(HAND))
+
+
+@pytest.mark.parametrize("bands", [5, ["g"]])
+def test_bands_are_a_mapping(bands: Any) -> None:
+    with pytest.raises((ColumnError, OptionError), match=r"bands.*expected"):
+        Repairer("g", bands=bands).fit(pd.DataFrame(HAND))
+
+
+# --- protected: named, passed, both or neither ---
+
+
+@MAKERS
+def test_a_protected_column_that_is_not_there_is_named(make: Any) -> None:
+    with pytest.raises(ColumnError, match=r"protected='sex': no such column in X .columns: 'x'"):
+        Repairer("sex").fit(make(HAND))
+
+
+@MAKERS
+def test_protected_is_given_once(make: Any) -> None:
+    with pytest.raises(GroupError, match="protected: named as 'g' and passed as values too; give"):
+        Repairer("g").fit(make(HAND), protected=GROUP)
+    with pytest.raises(GroupError, match=r"protected: name the protected columns .* or pass their"):
+        Repairer().fit(make(HAND))
+
+
+def test_an_array_has_no_names() -> None:
+    with pytest.raises(GroupError, match=r"protected='g': X is an array, .* fit.X, protected=val"):
+        Repairer("g").fit(VALUES)
+
+
+@pytest.mark.parametrize("values", [GROUP[:5], [*GROUP, "a"], pd.DataFrame({"g": GROUP[:5]})])
+def test_protected_has_a_value_for_each_row(values: Any) -> None:
+    with pytest.raises(GroupError, match=r"protected: \d+ values for 12 rows; expected one each"):
+        Repairer().fit(VALUES, protected=values)
+
+
+@pytest.mark.parametrize("values", ["a", np.zeros((ROWS, 1, 1))])
+def test_protected_is_a_column_or_several(values: Any) -> None:
+    with pytest.raises(GroupError, match=r"protected: an array of \d dimensions; expected one val"):
+        Repairer().fit(VALUES, protected=values)
+
+
+@pytest.mark.parametrize(
+    "options", [{"protected": 5}, {"protected": []}, {"protected": "g", "columns": 5}]
+)
+def test_names_that_are_no_names_are_refused(options: Any) -> None:
+    with pytest.raises(ColumnError, match=r"(protected|columns).*expected"):
+        Repairer(**options).fit(pd.DataFrame(HAND))
