@@ -154,7 +154,9 @@ def test_a_csv_with_semicolons_is_read_and_written_with_commas(
 def test_a_plus_sign(shell: Shell, tmp_path: Path) -> None:
     body = "".join(f"{g},+{x}\n" for x in range(4) for g in "AB")
     (tmp_path / "in.csv").write_text("group,x\n" + body, encoding="utf-8")
-    assert shell("repair", "in.csv", "out.csv", *ROLES).code == 0
+    answer = shell("repair", "in.csv", "out.csv", *ROLES)
+    assert answer.code == 0
+    assert re.search(r"^ *x +integer +0 ", answer.out, re.M)
     assert Path("out.csv").read_bytes() == Path("in.csv").read_bytes()
 
 

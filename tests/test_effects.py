@@ -19,7 +19,8 @@ from sklearn.base import BaseEstimator
 
 import fourfifths
 from fourfifths.effect_report import effect_markdown, effect_text
-from fourfifths.effects import Audit, ColumnEffect, RepairEffect, repair_effect
+from fourfifths.effect_result import Audit, ColumnEffect, RepairEffect
+from fourfifths.effects import repair_effect
 from fourfifths.errors import GroupError, OutcomeError
 from fourfifths.model_impact import ModelImpact, model_impact
 

@@ -98,7 +98,6 @@ def test_joint_repair_hides_sex_from_trees_and_keeps_the_utility() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="cuts between equal values are taken for cuts that explain")
 def test_joint_repair_hides_sex_from_trees_whatever_the_seed() -> None:
     errors = [sex_error(repaired("joint", seed=seed), "trees") for seed in range(1, 7)]
     assert min(errors) >= 0.48

@@ -250,7 +250,6 @@ def test_a_name_that_is_there_twice_is_named() -> None:
         Repairer().fit(twice, protected=GROUP)
 
 
-@pytest.mark.xfail(strict=True, reason="columns are looked up by name in an array, and by place")
 @pytest.mark.filterwarnings("ignore:X (does not have valid|has) feature names:UserWarning")
 def test_frames_and_arrays_may_follow_each_other() -> None:
     frame = pd.DataFrame(VALUES, columns=["x", "n"])

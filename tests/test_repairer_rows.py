@@ -1,8 +1,7 @@
-"""New rows, single rows, missing values, chance and its seed, and why a row was changed."""
+"""New rows, single rows, missing values, arrays, chance and its seed."""
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -126,13 +125,14 @@ def test_missing_stays_missing_and_the_rest_is_as_without() -> None:
 def test_joint_repair_equalises_what_is_there_beside_what_is_missing() -> None:
     random = np.random.default_rng(0)
     group = np.arange(4_000) % 2
-    values = random.normal(group[:, None], 1, size=(4_000, 2))
-    values[random.random(values.shape) < np.where(group, 0.1, 0.3)[:, None]] = np.nan
+    common = random.normal(group, 1)
+    values = common[:, None] + random.normal(0, 0.5, size=(4_000, 2))
+    values[random.random(4_000) < np.where(group, 0, 0.8), 0] = np.nan
     out = Repairer(**JOINT).fit_transform(values, protected=group)
     assert np.array_equal(np.isnan(out), np.isnan(values))
-    for own in out.T:
+    for own, noise in zip(out.T, (0.06, 0.02), strict=True):
         first, second = (own[(group == place) & ~np.isnan(own)] for place in (0, 1))
-        assert stats.ks_2samp(first, second).statistic < 0.05
+        assert stats.ks_2samp(first, second).statistic < noise
 
 
 def test_new_rows_may_be_missing_where_none_were_before() -> None:
@@ -224,84 +224,3 @@ def test_any_number_of_threads_gives_the_same_numbers(
     for each in found[1:]:
         assert np.array_equal(found[0], each)
     assert not np.array_equal(found[0], values)
-
-
-# --- explain ---
-
-
-def hand_repairer(**options: Any) -> Repairer:
-    return Repairer("g", method="geometric", amount=0.5, **{**COLUMN, **options}).fit(HAND)
-
-
-@pytest.mark.parametrize("row", [HAND.iloc[[1]], pl.from_pandas(HAND)[1], {"x": 2, "g": "a"}])
-def test_a_row_is_explained_step_by_step(row: Any) -> None:
-    found = hand_repairer().explain(row)
-    assert found.stratum == "a"
-    assert found.profile is None
-    (cell,) = found.cells
-    # The second of four: rank and level (1 + .5) / 4; half of the way from 2 to 11.
-    assert (cell.column, cell.value, cell.rank, cell.level) == ("x", 2, 0.375, 0.375)
-    assert (cell.consensus, cell.repaired) == (11, 6.5)
-    assert "0.5 of the way to the consensus" in found.because
-    assert "x: 2.0 (rank 0.375, level 0.375), consensus 11.0: 6.5" in str(found)
-    assert json.loads(json.dumps(found.to_dict()))["cells"][0]["repaired"] == 6.5
-
-
-def test_a_row_of_an_array_is_explained() -> None:
-    repairer = Repairer(method="geometric", amount=0.5, **COLUMN)
-    repairer.fit(HAND[["x"]].to_numpy(), protected=HAND["g"])
-    for value in ("b", ["b"], pd.Series(["b"])):
-        (cell,) = repairer.explain(np.array([[20.0]]), protected=value).cells
-        assert (cell.column, cell.value, cell.consensus, cell.repaired) == ("0", 20, 11, 15.5)
-
-
-@pytest.mark.parametrize(
-    ("options", "because", "repaired"),
-    [
-        ({"amount": 0}, "the amount is 0: nothing is changed", 2),
-        ({"amount": 1}, "full repair: each value becomes the consensus of its level", 11),
-        ({"method": "combinatorial"}, "along values that occur", 3),
-        ({"method": "random", "amount": 1e-9}, "the coin left the row as it is", 2),
-        ({"method": "random", "amount": 1 - 1e-9}, "the coin chose the row, repaired in full", 11),
-    ],
-)
-def test_the_reason_says_what_was_done(
-    options: dict[str, Any], because: str, repaired: float
-) -> None:
-    found = hand_repairer().set_params(**options).explain({"x": 2, "g": "a"})
-    assert because in found.because
-    assert found.cells[0].repaired == repaired
-
-
-def test_a_row_that_is_kept_and_a_missing_value_are_explained() -> None:
-    repairer = hand_repairer(unseen="keep")
-    assert repairer.explain({"x": 2, "g": "z"}).stratum is None
-    (cell,) = repairer.explain({"x": None, "g": "a"}).cells
-    assert (cell.value, cell.repaired) == (None, None)
-    assert math.isnan(cell.rank)
-
-
-def test_categories_are_explained_in_their_own_words() -> None:
-    frame = pd.DataFrame({"c": ["u"] * 8 + ["v"] * 8, "n": range(16), "g": ["a"] * 8 + ["b"] * 8})
-    frame["o"] = pd.Categorical(frame["c"], ordered=True)
-    for options in (COLUMN, JOINT):
-        found = Repairer("g", **options).fit(frame).explain(frame.iloc[[0]])
-        assert [cell.value for cell in found.cells] == ["u", 0, "u"]
-        assert all(cell.repaired == cell.consensus for cell in found.cells)
-        assert {type(cell.repaired) for cell in found.cells} == {str, int}
-        assert (found.profile is None) == (options == COLUMN)
-
-
-def test_the_order_of_a_mapping_does_not_matter() -> None:
-    assert hand_repairer().explain({"g": "a", "x": 2}).cells[0].repaired == 6.5
-
-
-def test_a_missing_category_is_explained() -> None:
-    frame = pd.DataFrame({"c": ["u", "v"] * 8, "g": ["a"] * 8 + ["b"] * 8})
-    found = Repairer("g", **COLUMN).fit(frame).explain({"c": None, "g": "a"})
-    assert found.cells[0].repaired is None
-
-
-def test_only_one_row_is_explained() -> None:
-    with pytest.raises(ValueError, match="row: 2 rows; expected one"):
-        hand_repairer().explain(HAND.iloc[:2])

@@ -60,10 +60,6 @@ class Grouped(Repairer):  # type: ignore[misc]
 
 # Checks that cannot hold, each with its reason: none.
 EXEMPT: dict[str, str] = {}
-# A sparse matrix of kind dok is a mapping, and read as one row: to be mended, then taken out.
-DEFECTS = dict.fromkeys(
-    ["check_estimator_sparse_array", "check_estimator_sparse_matrix"], "dok is read as one row"
-)
 
 
 @parametrize_with_checks(
@@ -73,13 +69,12 @@ DEFECTS = dict.fromkeys(
         Grouped(scope="column", ties="mid"),
         Grouped(scope="joint", ties="mid"),
     ],
-    expected_failed_checks=lambda _: EXEMPT | DEFECTS,
+    expected_failed_checks=lambda _: EXEMPT,
 )
 def test_scikit_learns_checks(estimator: Repairer, check: Callable[[Any], None]) -> None:
     check(estimator)
 
 
-@pytest.mark.xfail(strict=True, reason="a sparse matrix of kind dok is read as one row")
 @pytest.mark.parametrize("kind", [sparse.dok_array, sparse.dok_matrix])
 def test_every_kind_of_sparse_matrix_is_refused_as_such(kind: Any) -> None:
     with pytest.raises(TypeError, match="Sparse data was passed"):

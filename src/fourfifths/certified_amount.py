@@ -11,7 +11,7 @@ import narwhals as nw
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from fourfifths.arrow_files import load_table
+from fourfifths.arrow_files import load_table, with_numbers
 from fourfifths.certificate import Certificate
 from fourfifths.certification import MAX_ROWS, certify
 from fourfifths.errors import GroupError, OptionError
@@ -156,6 +156,9 @@ def least_certified_amount(
         if not 0 < value < 1:
             raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
     data = load_table(table)
+    columns = repairer.columns if repairer.columns is not None else data.frame.columns
+    texts = [name for name in columns if name in data.frame.columns and not _order(repairer, name)]
+    data = with_numbers(data, texts, must=False)
     parts = _fitted_parts(data.frame, repairer, random_state)
     looks = 2 + math.ceil(math.log2(1 / tolerance))
     fitted = parts[0][0]
@@ -185,6 +188,11 @@ def least_certified_amount(
     curve = tuple(_step(amount, tried[amount]) for amount in sorted(tried))
     chosen = tried[1.0 if least is None else least]
     return CertifiedAmount(least, curve, tolerance, confidence, chosen)
+
+
+def _order(repairer: Repairer, name: str) -> Any:
+    """Return what a column is to be repaired as, if that is said."""
+    return repairer.columns.get(name) if isinstance(repairer.columns, Mapping) else None
 
 
 def _search(is_certified: Any, tolerance: float) -> float | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fourfifths.counts import FloatArray, IntArray
 
-CELLS = 65_536
+CELLS_PER_KNOT = 4
 BLOCK = 65_536
 SPARED = 8  # knots at each end that share a cell, so that outliers do not stretch the grid
 
@@ -27,7 +27,8 @@ class Grid:
     knots : float array
         Increasing, then infinities.
     low, scale : float
-        A value v is in cell (v - low) scale.
+        A value v is in cell (v - low) scale, of so many `cells`.
+    cells : int
     first : int array
         How many knots are in the cells before each.
     halvings : int
@@ -37,6 +38,7 @@ class Grid:
     knots: FloatArray
     low: float
     scale: float
+    cells: int
     first: IntArray
     halvings: int
 
@@ -60,7 +62,7 @@ class Grid:
         with np.errstate(over="ignore"):
             cell = values - self.low
             cell *= self.scale
-        np.clip(cell, 0, CELLS - 1, out=cell)
+        np.clip(cell, 0, self.cells - 1, out=cell)
         return cell.astype(np.int64)
 
 
@@ -72,13 +74,15 @@ def make_grid(knots: FloatArray) -> Grid:
     >>> make_grid(np.array([1.0, 2.0])).places(np.array([0.5, 1.0, 3.0]))
     array([0, 1, 2])
     """
+    cells = CELLS_PER_KNOT * knots.size
     spared = min(SPARED, knots.size // 4)
     low, high = float(knots[spared]), float(knots[-1 - spared])
     with np.errstate(over="ignore", divide="ignore"):
-        scale = float(CELLS / np.subtract(high, low))
+        scale = float(cells / np.subtract(high, low))
     # One value, or too wide to subtract: one cell for all.
-    grid = Grid(knots, low, scale if 0 < scale < np.inf else 0.0, np.empty(0, dtype=np.int64), 0)
-    counts = np.bincount(grid._cell(knots), minlength=CELLS)
+    scale = scale if 0 < scale < np.inf else 0.0
+    grid = Grid(knots, low, scale, cells, np.empty(0, dtype=np.int64), 0)
+    counts = np.bincount(grid._cell(knots), minlength=cells)
     halvings = int(counts.max()).bit_length()
     padded = np.append(knots, np.full(1 << halvings, np.inf))
-    return Grid(padded, low, grid.scale, np.cumsum(counts) - counts, halvings)
+    return Grid(padded, low, scale, cells, np.cumsum(counts) - counts, halvings)

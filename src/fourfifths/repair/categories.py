@@ -54,6 +54,12 @@ class CategoryColumn:
         return np.arange(self.levels, dtype=np.float64)
 
     @cached_property
+    def scores(self) -> FloatArray:
+        """At a thousand even ranks, the middle rank of the category that has each."""
+        middle = self.upper - self.consensus / 2
+        return middle[self.from_ranks((np.arange(1_000) + 0.5) / 1_000)]
+
+    @cached_property
     def stays(self) -> FloatArray:
         """The probability that a row of each stratum keeps its category."""
         kept = np.minimum(self.shares, self.consensus)

@@ -65,6 +65,12 @@ class OrderedColumn:
         """For each level, what full repair writes: whole numbers and categories stay so."""
         return self.consensus if self.kind == "number" else self.values[self.nearest]
 
+    @cached_property
+    def scores(self) -> FloatArray:
+        """For each level, the mean rank of the levels with the same value: free of units."""
+        _, place, counts = np.unique(self.full, return_inverse=True, return_counts=True)
+        return ((np.cumsum(counts) - counts / 2) / self.levels)[place]
+
     def to_levels(
         self, stratum: int, values: FloatArray, ties: Ties, random: np.random.Generator
     ) -> IntArray:

@@ -106,8 +106,6 @@ def _fits(values: FloatArray, array: NDArray[Any]) -> bool:
 
 def read_input(given: Any) -> Input:
     """Return a dataframe as such; anything else is an array, or will be one."""
-    if isinstance(given, Mapping):
-        given = _frame_of(given)
     try:
         frame: Any = nw.from_native(given)
     except TypeError:
@@ -204,8 +202,10 @@ def _value_columns(values: Any) -> list[Any]:
     return [native]
 
 
-def _frame_of(row: Mapping[str, Any]) -> Any:
-    """Return a dataframe of one row, of a library that is installed."""
+def frame_of(row: Mapping[str, Any], names: Sequence[str]) -> Any:
+    """Return a dataframe of one row, its columns in the order of the names if they are the same."""
+    if {*row} == {*names}:
+        row = {name: row[name] for name in names}
     for library in ("polars", "pandas", "pyarrow"):
         if find_spec(library):
             return nw.from_dict({str(k): [v] for k, v in row.items()}, backend=library).to_native()

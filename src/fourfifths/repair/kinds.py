@@ -43,7 +43,10 @@ def asked_columns(
         columns = [columns]
     if not isinstance(columns, Iterable) or any(isinstance(each, list) for each in columns):
         raise ColumnError(f"columns={columns!r}: expected names of columns, or places in an array")
-    asked = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
+    given = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
+    asked = {
+        int(name) if isinstance(name, np.integer) else name: kind for name, kind in given.items()
+    }
     if not asked:
         raise ColumnError("columns: name at least one column to repair")
     for name in asked:
@@ -141,7 +144,7 @@ def _as_floats(column: nw.Series[Any]) -> FloatArray:
 def checked(numbers: FloatArray, typed: Typed) -> FloatArray:
     """Return the numbers if all are finite."""
     # A finite sum has no infinite part, and takes one pass and no memory.
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(numbers)
     if not math.isfinite(total) and np.isinf(numbers).any():
         row = int(np.flatnonzero(np.isinf(numbers))[0])

@@ -135,7 +135,7 @@ def fit_model(
     for stratum, rows in by_stratum(strata):
         own = [each[rows] for each in values]
         ranks.append(rank_matrix(fitted, own, stratum, ties, random))
-    return Model(fitted, fit_profiles(ranks, random), ties)
+    return Model(fitted, fit_profiles(ranks, [column.scores for column in fitted], random), ties)
 
 
 def rank_matrix(

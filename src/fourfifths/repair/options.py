@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from fourfifths.errors import ColumnError, OptionError, listed, nearest
 from fourfifths.repair.columns import Method, Ties
@@ -32,7 +32,7 @@ def check_options(options: Mapping[str, Any]) -> None:
                 f"{nearest(value, get_args(choices))}"
             )
     amount = options["amount"]
-    if isinstance(amount, bool) or not isinstance(amount, Real) or not 0 <= float(amount) <= 1:
+    if isinstance(amount, bool) or not isinstance(amount, Real) or not 0 <= cast(Any, amount) <= 1:
         raise OptionError(
             f"amount={amount!r}: expected a number from 0 (nothing) to 1 (full repair)"
         )

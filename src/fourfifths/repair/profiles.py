@@ -32,7 +32,6 @@ FEW_ROWS = 16  # at least as many as inner levels; below, a stratum takes the ot
 MOST_PROFILES = 512
 INNER_LEVELS = 16
 GRID = 64
-SPREAD_WEIGHT = 1 / 60  # of what a cut explains, against what it brings to light
 SAMPLE = 2_000  # rows of a stratum that the choice of a cut looks at
 END = -1
 
@@ -115,8 +114,14 @@ class Cut:
     share: float
 
 
-def fit_profiles(ranks: Sequence[FloatArray], random: np.random.Generator) -> Profiles:
-    """Grow the tree, best cut first; `ranks` has the rows of each stratum."""
+def fit_profiles(
+    ranks: Sequence[FloatArray], scores: Sequence[FloatArray], random: np.random.Generator
+) -> Profiles:
+    """Grow the tree, best cut first; `ranks` has the rows of each stratum.
+
+    `scores` says how far along each column its levels lie, equal ones at the same place: between
+    equals there is nothing to cut.
+    """
     nodes: list[tuple[int, float, list[float], int, int]] = [_an_end(len(ranks))]
     # In random order, so that the first so many rows are a sample.
     members = {0: [random.permutation(part.shape[0]) for part in ranks]}
@@ -125,7 +130,7 @@ def fit_profiles(ranks: Sequence[FloatArray], random: np.random.Generator) -> Pr
 
     def offer(node: int) -> None:
         some = [part[own[:SAMPLE]] for part, own in zip(ranks, members[node], strict=True)]
-        cut = _best_cut(some, [own.size for own in members[node]])
+        cut = _best_cut(some, [own.size for own in members[node]], scores)
         if cut is not None:
             heapq.heappush(waiting, (-cut.gain, next(order), node, cut))
 
@@ -157,7 +162,9 @@ def _an_end(strata: int) -> tuple[int, float, list[float], int, int]:
     return END, 0.0, [0.0] * strata, END, END
 
 
-def _best_cut(parts: Sequence[FloatArray], sizes: Sequence[int]) -> Cut | None:
+def _best_cut(
+    parts: Sequence[FloatArray], sizes: Sequence[int], scores: Sequence[FloatArray]
+) -> Cut | None:
     """Return the cut that gains the most, or None where rows are too few.
 
     A cut gains by how much of its column's spread it explains, and by how much it brings to light
@@ -175,7 +182,7 @@ def _best_cut(parts: Sequence[FloatArray], sizes: Sequence[int]) -> Cut | None:
         known = [(parts[place], *own) for place, own in zip(able, ordered, strict=True)]
         if min(order[column].size for _, order, _ in known) < GRID:
             continue
-        gain = SPREAD_WEIGHT * _spread(known, column) + _difference(known, column)
+        gain = _spread(known, column, scores[column]) + _difference(known, column)
         place = int(np.argmax(np.where(allowed, gain, -np.inf)))
         if gain[place] > 0 and (best is None or gain[place] * fewest > best.gain):
             best = Cut(float(gain[place] * fewest), column, float(share[place]))
@@ -200,14 +207,15 @@ def _ordered(part: FloatArray) -> tuple[list[IntArray], FloatArray]:
     return orders, ranks
 
 
-def _spread(known: Sequence[Known], column: int) -> FloatArray:
+def _spread(known: Sequence[Known], column: int, scores: FloatArray) -> FloatArray:
     """Return how much of the spread of the strata's median each cut explains."""
     level = (np.arange(GRID) + 0.5) / GRID
     found = [
         part[order[column], column][(level * order[column].size).astype(np.int64)]
         for part, order, _ in known
     ]
-    typical = median_of(found)
+    place = [np.minimum((own * scores.size).astype(np.int64), scores.size - 1) for own in found]
+    typical = median_of([scores[own] for own in place])
     share = np.arange(1, GRID) / GRID
     before, total = np.cumsum(typical)[:-1] / GRID, typical.mean()
     gain: FloatArray = before**2 / share + (total - before) ** 2 / (1 - share) - total**2

@@ -19,7 +19,7 @@ from fourfifths.errors import ColumnError
 from fourfifths.repair.columns import Method, Ties
 from fourfifths.repair.explanation import Explanation, explain_row
 from fourfifths.repair.fitting import fit_columns, typed_columns
-from fourfifths.repair.inputs import Input, read_input, strata_columns
+from fourfifths.repair.inputs import Input, frame_of, read_input, strata_columns
 from fourfifths.repair.kinds import Asked, Typed, asked_columns, checked
 from fourfifths.repair.model import Scope
 from fourfifths.repair.options import LEVELS, check_fitted, check_options, strata_names
@@ -75,13 +75,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     strata_ : Strata
     model_ : Model
         The fitted columns and, for joint repair, profiles.
-    n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
 
     Notes
     -----
-    Whoever repairs by a protected attribute treats people by it. Whether that is lawful is for a
-    lawyer: see docs/repairing.md.
+    Whether it is lawful to treat people by a protected attribute is a lawyer's question.
 
     Examples
     --------
@@ -125,12 +122,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     def fit(self, X: Any, y: Any = None, *, protected: Any = None) -> Self:  # noqa: ARG002
         """Learn the strata's quantiles and their consensus.
 
-        Parameters
-        ----------
-        X : dataframe or array
-        y : ignored
-        protected : array-like, optional
-            The protected values of the rows, where they are not columns of X.
+        `protected` has the protected values of the rows, where they are not columns of X.
         """
         self._fit(X, protected)
         return self
@@ -158,14 +150,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return given, codes
 
     def transform(self, X: Any, *, protected: Any = None) -> Any:
-        """Return X with its columns repaired, all else as it was.
-
-        Parameters
-        ----------
-        X : dataframe or array
-        protected : array-like, optional
-            The protected values of the rows, where they are not columns of X.
-        """
+        """Return X with its columns repaired, all else as it was; `protected` as in `fit`."""
         check_is_fitted(self)
         self._check_fitted_options()
         given = self._read(X, reset=False)
@@ -173,7 +158,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
 
     def _transform(self, given: Input, codes: CodeArray) -> Any:
         before = self._numbers(given)
-        output = given.output([self._as_written(each) for each in self.typed_], before)
+        output = given.output([self._as_written(each) for each in self._typed(given)], before)
         if self.amount > 0:
             draws = self.calls_.next()
             self.model_.apply(before, codes, output.after, self.method, self.amount, draws)
@@ -195,9 +180,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """
         check_is_fitted(self)
         self._check_fitted_options()
-        names = getattr(self, "feature_names_in_", None)
-        if isinstance(row, Mapping) and names is not None and {*row} == {*names}:
-            row = {name: row[name] for name in names}
+        if isinstance(row, Mapping):
+            row = frame_of(row, getattr(self, "feature_names_in_", ()))
         given = self._read(row, reset=False)
         if protected is not None:
             protected = np.atleast_1d(np.asarray(protected))
@@ -298,9 +282,15 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         _, values = strata_columns(given, self._by(), protected, self.bands or {})
         return self.strata_.checked_codes(values, self.unseen)
 
+    def _typed(self, given: Input) -> list[Typed]:
+        """Return the columns as they are called in what is given: by name, or by place."""
+        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        return [replace(each, name=given.names[names.index(each.name)]) for each in self.typed_]
+
     def _numbers(self, given: Input) -> list[FloatArray]:
-        found = given.numbers(self.typed_)
-        return [checked(own, each) for own, each in zip(found, self.typed_, strict=True)]
+        typed = self._typed(given)
+        found = given.numbers(typed)
+        return [checked(own, each) for own, each in zip(found, typed, strict=True)]
 
     def _as_written(self, typed: Typed) -> Typed:
         """Return the kind of a column after repair: halves of whole numbers are numbers."""

@@ -19,6 +19,7 @@ from fourfifths.repair.categories import CategoryColumn
 from fourfifths.repair.columns import OrderedColumn, Ties
 from fourfifths.repair.kinds import Kind, Typed
 from fourfifths.repair.model import Column, Model, Scope
+from fourfifths.repair.options import strata_names
 from fourfifths.repair.profiles import END, Profiles
 from fourfifths.repair.reading import Reader
 from fourfifths.repair.stratification import Strata
@@ -126,8 +127,13 @@ def _read(reader: Reader) -> Saved:
     reader.require(
         there and len({*known}) == len(known), "columns", "names of the table, once each"
     )
+    given = _read_settings(settings)
+    by = strata_names(given["protected"], given["stratify_by"])
+    settings.require(by is None or by == strata.by, "protected", "what the strata are made of")
+    inside = by is None or (names is not None and {*by} <= {*names} and not {*by} & {*known})
+    reader.require(inside, "names", "the stratifying columns, and not among those repaired")
     return Saved(
-        _read_settings(settings),
+        given,
         names,
         number,
         strata,
@@ -190,6 +196,9 @@ def _read_column(reader: Reader, strata: int) -> tuple[Typed, Column]:
     values = reader.array("values", 1, np.float64)
     reader.require(values.size > 0 and bool(np.all(np.diff(values) > 0)), "values", "increasing")
     reader.require(bool(np.all(np.diff(consensus) >= 0)), "consensus", "never decreasing")
+    if kind in ("integer", "ordered"):
+        whole = bool(np.all(values == np.floor(values)))
+        reader.require(whole, "values", "whole numbers")
     if kind == "ordered":
         inside = values[0] >= 0 and values[-1] < len(categories)
         reader.require(bool(inside), "values", "places among the categories")

@@ -1,0 +1,96 @@
+"""Why a row was changed: value, rank, level, consensus, repaired value."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from fourfifths import Repairer
+
+HAND = pd.DataFrame({"x": [1.0, 2, 3, 4, 10, 20, 30, 40], "g": list("aaaabbbb")})
+COLUMN: dict[str, Any] = {"scope": "column"}
+JOINT: dict[str, Any] = {"scope": "joint"}
+
+
+def hand_repairer(**options: Any) -> Repairer:
+    return Repairer("g", method="geometric", amount=0.5, **{**COLUMN, **options}).fit(HAND)
+
+
+@pytest.mark.parametrize("row", [HAND.iloc[[1]], pl.from_pandas(HAND)[1], {"x": 2, "g": "a"}])
+def test_a_row_is_explained_step_by_step(row: Any) -> None:
+    found = hand_repairer().explain(row)
+    assert found.stratum == "a"
+    assert found.profile is None
+    (cell,) = found.cells
+    # The second of four: rank and level (1 + .5) / 4; half of the way from 2 to 11.
+    assert (cell.column, cell.value, cell.rank, cell.level) == ("x", 2, 0.375, 0.375)
+    assert (cell.consensus, cell.repaired) == (11, 6.5)
+    assert "0.5 of the way to the consensus" in found.because
+    assert "x: 2.0 (rank 0.375, level 0.375), consensus 11.0: 6.5" in str(found)
+    assert json.loads(json.dumps(found.to_dict()))["cells"][0]["repaired"] == 6.5
+
+
+def test_a_row_of_an_array_is_explained() -> None:
+    repairer = Repairer(method="geometric", amount=0.5, **COLUMN)
+    repairer.fit(HAND[["x"]].to_numpy(), protected=HAND["g"])
+    for value in ("b", ["b"], pd.Series(["b"])):
+        (cell,) = repairer.explain(np.array([[20.0]]), protected=value).cells
+        assert (cell.column, cell.value, cell.consensus, cell.repaired) == ("0", 20, 11, 15.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "because", "repaired"),
+    [
+        ({"amount": 0}, "the amount is 0: nothing is changed", 2),
+        ({"amount": 1}, "full repair: each value becomes the consensus of its level", 11),
+        ({"method": "combinatorial"}, "along values that occur", 3),
+        ({"method": "random", "amount": 1e-9}, "the coin left the row as it is", 2),
+        ({"method": "random", "amount": 1 - 1e-9}, "the coin chose the row, repaired in full", 11),
+    ],
+)
+def test_the_reason_says_what_was_done(
+    options: dict[str, Any], because: str, repaired: float
+) -> None:
+    found = hand_repairer().set_params(**options).explain({"x": 2, "g": "a"})
+    assert because in found.because
+    assert found.cells[0].repaired == repaired
+
+
+def test_a_row_that_is_kept_and_a_missing_value_are_explained() -> None:
+    repairer = hand_repairer(unseen="keep")
+    assert repairer.explain({"x": 2, "g": "z"}).stratum is None
+    (cell,) = repairer.explain({"x": None, "g": "a"}).cells
+    assert (cell.value, cell.repaired) == (None, None)
+    assert math.isnan(cell.rank)
+
+
+def test_categories_are_explained_in_their_own_words() -> None:
+    frame = pd.DataFrame({"c": ["u"] * 8 + ["v"] * 8, "n": range(16), "g": ["a"] * 8 + ["b"] * 8})
+    frame["o"] = pd.Categorical(frame["c"], ordered=True)
+    for options in (COLUMN, JOINT):
+        found = Repairer("g", **options).fit(frame).explain(frame.iloc[[0]])
+        assert [cell.value for cell in found.cells] == ["u", 0, "u"]
+        assert all(cell.repaired == cell.consensus for cell in found.cells)
+        assert {type(cell.repaired) for cell in found.cells} == {str, int}
+        assert (found.profile is None) == (options == COLUMN)
+
+
+def test_the_order_of_a_mapping_does_not_matter() -> None:
+    assert hand_repairer().explain({"g": "a", "x": 2}).cells[0].repaired == 6.5
+
+
+def test_a_missing_category_is_explained() -> None:
+    frame = pd.DataFrame({"c": ["u", "v"] * 8, "g": ["a"] * 8 + ["b"] * 8})
+    found = Repairer("g", **COLUMN).fit(frame).explain({"c": None, "g": "a"})
+    assert found.cells[0].repaired is None
+
+
+def test_only_one_row_is_explained() -> None:
+    with pytest.raises(ValueError, match="row: 2 rows; expected one"):
+        hand_repairer().explain(HAND.iloc[:2])
