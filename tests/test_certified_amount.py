@@ -377,7 +377,6 @@ def test_without_outcome_and_beta_there_is_no_rate_to_certify_for() -> None:
         least_certified_amount(APART, geometric())
 
 
-@pytest.mark.xfail(strict=True, reason="scikit-learn's error, or its warning, instead of ours")
 @pytest.mark.parametrize("rows", [8, 40], ids=["all", "one"])
 def test_strata_that_are_too_small_to_split(calls: Any, rows: int) -> None:
     calls(0)

@@ -460,7 +460,6 @@ def test_nothing_is_saved_if_the_table_cannot_be_written(shell: Shell, folder: P
     refuse(shell, folder, arguments, "cannot be written")
 
 
-@pytest.mark.xfail(strict=True, reason="the table is written before the repair is saved")
 def test_nothing_is_written_if_the_repair_cannot_be_saved(shell: Shell, folder: Path) -> None:
     (folder / "saved").mkdir()
     refuse(shell, folder, (*FIT, "--save", "saved"), "saved: cannot be written: it is a folder")

@@ -216,6 +216,11 @@ def _fitted_parts(
         raise GroupError("repairer: name its protected columns, Repairer(protected=...)")
     whole = clone(repairer).fit(frame.to_native())
     codes = whole.stratum_of(frame.to_native())
+    sizes = np.bincount(codes[codes >= 0])
+    if sizes.min() < PARTS:
+        raise GroupError(
+            f"too few rows to hold a fifth out: a stratum has {sizes.min()}, and {PARTS} are needed"
+        )
     split = StratifiedKFold(PARTS, shuffle=True, random_state=random_state)
     try:
         return [

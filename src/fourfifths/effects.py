@@ -13,9 +13,11 @@ from fourfifths.certificate import PairCertificate
 from fourfifths.certification import certify
 from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.effect_result import Audit, ColumnEffect, RepairEffect
+from fourfifths.errors import ColumnError, GroupError, listed
 from fourfifths.model_impact import model_impact
 from fourfifths.repair.kinds import Typed, to_numbers
 from fourfifths.repair.repairer import Repairer
+from fourfifths.repair.stratification import Strata
 
 FEWEST = 5  # rows of a stratum, one for each fold of the audit
 
@@ -118,42 +120,69 @@ def _audits(
     tables: Sequence[tuple[nw.DataFrame[Any], Sequence[FloatArray]]],
     codes: CodeArray,
     random_state: int,
+    *,
+    reference: Any,
     **roles: Any,
 ) -> tuple[Sequence[Audit | None], tuple[str, ...]]:
     """Audit before and after, or say why that cannot be."""
-    sizes = np.bincount(codes[codes >= 0], minlength=len(repairer.strata_.groups))
+    strata = repairer.strata_
+    sizes = np.bincount(codes[codes >= 0], minlength=len(strata.groups))
     if sizes.min() < FEWEST:
         fewest = f"a stratum has {sizes.min()} rows, and {FEWEST} are needed"
         return (None, None), (f"not audited: {fewest}",)
-    return [
-        _audit(frame, repairer, numbers, random_state, **roles) for frame, numbers in tables
-    ], ()
+    rows = np.flatnonzero(codes >= 0)
+    # The strata as the repair has them: bands are cut, small ones pooled, others left out.
+    name = " & ".join(strata.by)
+    labels = np.array(strata.labels, dtype=object)[codes[rows]].tolist()
+    chosen = _reference(strata, reference)
+    if chosen is None and roles["outcome"] is None:
+        chosen = strata.labels[int(np.argmax(sizes))]
+    found = []
+    for frame, numbers in tables:
+        stratum = nw.new_series(name, labels, backend=frame.implementation)
+        known = frame[rows].with_columns(stratum)
+        values = np.column_stack(numbers)[rows]
+        found.append(_audit(known, repairer, values, random_state, name, chosen, **roles))
+    return found, ()
+
+
+def _reference(strata: Strata, reference: Any) -> str | None:
+    """Return the stratum that the reference names."""
+    if reference is None:
+        return None
+    named = reference if isinstance(reference, Mapping) else dict.fromkeys(strata.by, reference)
+    for column in named:
+        if column not in strata.by:
+            raise ColumnError(f"reference: {column!r} is not a protected column")
+    wanted = tuple(str(named.get(column)) for column in strata.by)
+    for group, name in zip(strata.groups, strata.labels, strict=True):
+        if tuple(str(value) for value in group) == wanted:
+            return name
+    raise GroupError(
+        f"reference={' & '.join(wanted)!r}: not among the groups of {' & '.join(strata.by)!r} "
+        f"({listed(strata.labels)})"
+    )
 
 
 def _audit(
     frame: nw.DataFrame[Any],
     repairer: Repairer,
-    values: Sequence[FloatArray],
+    values: FloatArray,
     random_state: int,
+    protected: str,
+    reference: str | None,
     *,
     outcome: str | None,
     favorable: Any,
-    reference: Any,
     beta: float | tuple[float, float] | None,
 ) -> Audit:
-    strata = repairer.strata_
-    if reference is None and outcome is None:
-        largest = strata.groups[int(np.argmax(strata.rows))]
-        reference = dict(zip(strata.by, largest, strict=True))
-    by: Mapping[str, Any] = {
-        "protected": list(strata.by),
-        "bands": repairer.bands or {},
-        "reference": reference,
-    }
+    features = [each.name for each in repairer.typed_]
+    columns = dict.fromkeys([*features, *([outcome] if outcome else []), protected])
     certificate = certify(
-        frame.to_native(),
-        **by,
-        features=[each.name for each in repairer.typed_],
+        frame.select(*columns).to_native(),
+        protected=[protected],
+        reference=None if reference is None else {protected: reference},
+        features=features,
         outcome=outcome,
         favorable=favorable,
         # The balanced error rate does not depend on it; nothing else is shown without either.
@@ -166,11 +195,10 @@ def _audit(
     model = None
     if outcome is not None:
         model = model_impact(
-            np.column_stack(values),
+            values,
             [each.kind == "category" for each in repairer.typed_],
             frame,
-            protected=by["protected"],
-            bands=by["bands"],
+            protected=[protected],
             reference=certificate.settings["reference"],
             outcome=outcome,
             favorable=favorable,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,6 @@ def model_impact(
     frame: nw.DataFrame[Any],
     *,
     protected: Sequence[str],
-    bands: Mapping[str, Sequence[float]],
     reference: Any,
     outcome: str,
     favorable: Any,
@@ -60,6 +59,8 @@ def model_impact(
     rows or none.
     """
     column = frame[outcome]
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
     found = column.filter(~column.is_null()).unique().to_list()
     chosen = choose_favorable(outcome, favorable, sorted(found, key=str))
     selected = np.asarray((column == chosen).fill_null(value=False).to_numpy(), dtype=bool)
@@ -87,7 +88,6 @@ def model_impact(
     result = impact(
         table.to_native(),
         protected=protected,
-        bands=bands,
         reference=reference,
         outcome=outcome,
         favorable=True,

@@ -183,6 +183,8 @@ def _check_files(
     for option, path in (("OUT", out), ("--save", save)):
         if path is not None and not path.resolve().parent.is_dir():
             raise OutputError(f"{option} {path}: there is no folder {path.resolve().parent}")
+        if path is not None and path.is_dir():
+            raise OutputError(f"{option} {path}: cannot be written: it is a folder")
     if apply is not None and _same(out, apply):
         raise OutputError(f"{out}: is the saved repair; choose another name")
     for path in (Path(source), out, apply):
