@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
