@@ -26,7 +26,7 @@ from fourfifths.errors import OptionError, OutputError
 if TYPE_CHECKING:
     from fourfifths.file_repair import FileRepair
 
-METHODS = "random, combinatorial or geometric"
+METHODS = "What an amount means: random, combinatorial or geometric"
 
 
 def repair(
@@ -49,24 +49,26 @@ def repair(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help=f"{METHODS}: what amounts mean.  [default: random]"),
+        typer.Option(metavar="NAME", help=f"{METHODS}.  [default: random]"),
     ] = None,
     scope: Annotated[
         str | None,
-        typer.Option(help="All columns alike as a whole, or each.  [default: joint]"),
+        typer.Option(metavar="joint|column", help="As a whole, or each column.  [default: joint]"),
     ] = None,
     amount: Annotated[
         str | None,
         typer.Option(metavar="N|certified", help="0 to 1, or the least certified.  [default: 1]"),
     ] = None,
     ties: Annotated[
-        str | None, typer.Option(help="Equal values: split, or mid.  [default: split]")
+        str | None, typer.Option(metavar="split|mid", help="Equal values.  [default: split]")
     ] = None,
     small: Annotated[
-        str | None, typer.Option(help="Strata under 4 rows: pool.  [default: error]")
+        str | None,
+        typer.Option(metavar="error|pool", help="Tiny strata.  [default: error]"),
     ] = None,
     unseen: Annotated[
-        str | None, typer.Option(help="Rows of unknown strata: error, or keep.  [default: error]")
+        str | None,
+        typer.Option(metavar="error|keep", help="Unknown strata.  [default: error]"),
     ] = None,
     band: Band = None,
     outcome: Outcome = None,
