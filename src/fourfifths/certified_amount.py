@@ -20,8 +20,9 @@ from fourfifths.evidence import Verdict
 from fourfifths.impact_result import FrameKind
 from fourfifths.plain import Interval, plain
 from fourfifths.progress import steps
+from fourfifths.repair.options import strata_names
 from fourfifths.repair.repairer import Repairer
-from fourfifths.table import TableLike
+from fourfifths.table import TableLike, open_table
 
 PARTS = 5
 
@@ -156,6 +157,7 @@ def least_certified_amount(
     for name, value in (("tolerance", tolerance), ("confidence", confidence)):
         if not 0 < value < 1:
             raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
+    outcome, favorable, reference = _roles(table, repairer, outcome, favorable, reference, beta)
     data = load_table(table)
     columns = repairer.columns if repairer.columns is not None else data.frame.columns
     texts = [name for name in columns if name in data.frame.columns and not _order(repairer, name)]
@@ -189,6 +191,19 @@ def least_certified_amount(
     curve = tuple(_step(amount, tried[amount]) for amount in sorted(tried))
     chosen = tried[1.0 if least is None else least]
     return CertifiedAmount(least, curve, tolerance, confidence, chosen)
+
+
+def _roles(
+    table: TableLike, repairer: Repairer, outcome: Any, favorable: Any, reference: Any, beta: Any
+) -> tuple[Any, Any, Any]:
+    """Return the roles, with what a shipped data set says of itself filled in."""
+    data = open_table(table).dataset
+    if data is None or (outcome is not None and outcome != data.outcome):
+        return outcome, favorable, reference
+    named = strata_names(repairer.protected, repairer.stratify_by) or ()
+    known = {name: data.reference[name] for name in named if name in data.reference}
+    outcome = outcome if beta is not None else data.outcome
+    return outcome, favorable or (data.favorable if outcome else None), reference or known or None
 
 
 def _order(repairer: Repairer, name: str) -> Any:
