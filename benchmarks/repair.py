@@ -4,7 +4,8 @@ Usage::
 
     python benchmarks/repair.py [--quick]
 
-Prints one table. AIF360 is installed into an environment of its own, which is made for the run and
+Prints one table. Each line is of numpy alone, unless it says "with [fast]": with numba, which must
+be there. AIF360 is installed into an environment of its own, which is made for the run and
 removed after it: pip must be able to download. Times are the best of several runs; memory is the
 kernel's own peak, in a process of its own (Linux). `--quick` tries everything out on fewer rows
 and runs: nothing is judged then, and what was left out is named.
@@ -20,23 +21,26 @@ import tempfile
 import time
 import venv
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from unittest import mock
 
+import numba
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from sklearn.preprocessing import QuantileTransformer
 
 import fourfifths
-from fourfifths import Repairer
+from fourfifths import Repairer, compiled
 from fourfifths.datasets import load
 
 ADULT = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
 COLUMNS = 5
 GROUPS = (0, 1)
-WARM = 1_000  # rows
+WARM = 4 * compiled.LEAST  # rows: each group has enough for the compiled loops
 SPARE = 100e6  # bytes that may be needed beside one column for each thread
 PEER = Path(__file__).with_name("aif360_peer.py")
 PEER_NEEDS = (
@@ -70,11 +74,14 @@ class Plan:
         small, middle, large = (f"{rows:,}" for rows in (self.small, self.middle, self.large))
         return {
             "adult": "Adult, 5 numeric columns by sex, amount .5, against AIF360",
-            "joint": "the same, joint scope and random method (the defaults)",
+            "adult fast": "the same, with [fast]",
+            "joint": "the same, with [fast], joint scope and random method (the defaults)",
             "peer": f"{small} x 5 floats, 2 groups, amount .5, against AIF360",
             "middle": f"{middle} x 5, fit_transform, against np.argsort per group and column",
             "large": f"{large} x 5, fit_transform, against np.argsort per group and column",
+            "large fast": "the same, with [fast]",
             "transform": f"{large} x 5, transform alone, against the same",
+            "transform fast": "the same, with [fast]",
             "memory": f"{large} x 5, peak memory beyond input and output, against one column",
             "growth": f"growth from {small} to {large} rows, against that of np.sort",
             "quantiles": f"{large} x 5, against QuantileTransformer(n_quantiles=1000) per group",
@@ -141,6 +148,11 @@ def half() -> Repairer:
     return Repairer(scope="column", method="geometric", amount=0.5)
 
 
+def numpy_alone() -> AbstractContextManager[object]:
+    """Do without numba, though it is there."""
+    return mock.patch.object(compiled, "_loops", return_value=None)
+
+
 def timed(work: Callable[[], object]) -> float:
     """Return how long it takes once."""
     start = time.perf_counter()
@@ -158,13 +170,17 @@ def per_group(sort: Callable[[Values], object], values: Values, groups: Codes) -
 def once(rows: int, seed: int) -> dict[str, float]:
     """Time sorting and repairing once each, one after the other, on fresh arrays."""
     values, groups = make(rows, seed)
-    repairer = half()
-    return {
+    found = {
         "argsort": timed(lambda: per_group(np.argsort, values, groups)),
         "sort": timed(lambda: per_group(np.sort, values, groups)),
-        "fit_transform": timed(lambda: repairer.fit_transform(values, protected=groups)),
-        "transform": timed(lambda: repairer.transform(values, protected=groups)),
     }
+    repairer = half()
+    for suffix, how in (("", numpy_alone()), (" fast", nullcontext())):
+        with how:
+            whole = timed(lambda: repairer.fit_transform(values, protected=groups))
+            alone = timed(lambda: repairer.transform(values, protected=groups))
+        found |= {f"fit_transform{suffix}": whole, f"transform{suffix}": alone}
+    return found
 
 
 def best(rows: int, runs: int) -> dict[str, float]:
@@ -199,7 +215,8 @@ def report_peak(rows: int) -> None:
     values, groups = make(rows, 0)
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    repaired = half().fit_transform(values, protected=groups)
+    with numpy_alone():
+        repaired = half().fit_transform(values, protected=groups)
     print(resident("VmHWM") - before - repaired.nbytes)
 
 
@@ -233,10 +250,15 @@ def against_aif360(plan: Plan, python: str) -> Iterator[Line]:
     """Measure what AIF360 does too, as many runs of each."""
     data, runs = adult(), plan.peer_runs
     other = peer(python, *data, runs)
-    yield faster("adult", repairing(half(), *data, runs), other, 200)
+    with numpy_alone():
+        alone = repairing(half(), *data, runs)
+    yield faster("adult", alone, other, 200)
+    yield faster("adult fast", repairing(half(), *data, runs), other, 200)
     yield faster("joint", repairing(Repairer(amount=0.5), *data, runs), other, None)
     data = make(plan.small, 0)
-    yield faster("peer", repairing(half(), *data, runs), peer(python, *data, runs), 400)
+    with numpy_alone():
+        alone = repairing(half(), *data, runs)
+    yield faster("peer", alone, peer(python, *data, runs), 400)
 
 
 def against_sorting(plan: Plan) -> Iterator[Line]:
@@ -244,7 +266,9 @@ def against_sorting(plan: Plan) -> Iterator[Line]:
     middle, large = best(plan.middle, plan.runs), best(plan.large, plan.runs)
     yield at_most("middle", middle["fit_transform"], middle["argsort"], 1.5)
     yield at_most("large", large["fit_transform"], large["argsort"], 1.0)
+    yield at_most("large fast", large["fit_transform fast"], large["argsort"], 0.5)
     yield at_most("transform", large["transform"], large["argsort"], 0.5)
+    yield at_most("transform fast", large["transform fast"], large["argsort"], 0.5)
     extra, column, threads = peak(plan.large), plan.large * 8, os.cpu_count() or 1
     most = column * threads + SPARE
     ours, other, ratio = f"{extra / 1e6:.0f} MB", f"{column / 1e6:.0f} MB", extra / column
@@ -268,10 +292,11 @@ def main() -> None:
         report_peak(options.peak)
         return
     plan = QUICK if options.quick else FULL
-    once(WARM, 0)  # everything is imported now
+    once(WARM, 0)  # everything is imported and compiled now
     with tempfile.TemporaryDirectory() as folder:
         python, version = peer_environment(Path(folder))
         print(f"fourfifths {fourfifths.__version__}, numpy {np.__version__}, ", end="")
+        print(f"numba {numba.__version__}, ", end="")
         print(f"scikit-learn {sklearn.__version__}, AIF360 {version}, {os.cpu_count()} cores:\n")
         print("| work | ours | other | ratio | reach | result |")
         print("| --- | ---: | ---: | ---: | --- | --- |")

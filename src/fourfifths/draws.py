@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fourfifths.compiled import loops
 from fourfifths.counts import FloatArray, IntArray
 
 
@@ -58,7 +59,7 @@ def fresh_seed(random_state: int | None) -> int:
 
 
 def spread(cells: IntArray, random: np.random.Generator) -> FloatArray:
-    """Return a uniform draw for each row, spread evenly within each cell, a number from 0.
+    """Return a uniform draw for each row, spread evenly within each cell; cells count from 0.
 
     In a cell of k rows, each of k equal parts of [0, 1) has one row; which, and where in its part,
     is chance. Each row's draw alone is uniform.
@@ -71,17 +72,35 @@ def spread(cells: IntArray, random: np.random.Generator) -> FloatArray:
     """
     if not cells.size:
         return np.empty(0)
-    # Shuffled, then sorted stably by cell: for numbers of 16 bits that takes two passes.
-    shuffled = random.permutation(cells.size)
-    short = cells.astype(np.uint16) if cells.max() < 2**16 else cells
-    order = shuffled[np.argsort(short[shuffled], kind="stable")]
-    ordered = cells[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    counts = np.diff(np.append(starts, cells.size))
-    # (place in the cell + the cell's shift) / count, laid out so that little is repeated.
-    ordered_draws: FloatArray = np.repeat(random.random(starts.size) - starts, counts)
-    ordered_draws += np.arange(cells.size)
-    ordered_draws /= np.repeat(counts, counts)
+    counts = np.bincount(cells)
+    shift = random.random(counts.size)
+    shift -= np.cumsum(counts) - counts
+    order = _shuffled(cells, counts.size, random)
     draws = np.empty(cells.size)
-    draws[order] = ordered_draws
+    compiled = loops(cells.size)
+    if compiled is not None:
+        compiled.spread(order, shift, counts, draws)
+        return draws
+    # (place in the cell + the cell's shift) / count, for rows in the order of their cells.
+    ordered = np.arange(cells.size, dtype=np.float64)
+    ordered += np.repeat(shift, counts)
+    ordered /= np.repeat(counts.astype(np.float64), counts)
+    draws[order] = ordered
     return draws
+
+
+def _shuffled(cells: IntArray, number: int, random: np.random.Generator) -> IntArray:
+    """Return the rows cell by cell, in each in random order."""
+    # One word for each row: its cell, then chance, then its place. To sort words is faster than
+    # to sort places by them, and each still says whose it is.
+    place_bits = int(cells.size - 1).bit_length()
+    cell_bits = int(number - 1).bit_length()
+    words = random.bit_generator.random_raw(cells.size)
+    words >>= np.uint64(cell_bits + place_bits)
+    words <<= np.uint64(place_bits)
+    words |= np.arange(cells.size, dtype=np.uint64)
+    if cell_bits:
+        words |= cells.astype(np.uint64) << np.uint64(64 - cell_bits)
+    words.sort()
+    words &= np.uint64(2**place_bits - 1)
+    return words.view(np.int64)

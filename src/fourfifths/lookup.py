@@ -10,12 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fourfifths.compiled import loops
 from fourfifths.counts import FloatArray, IntArray
 
-CELLS_PER_KNOT = 4
-BLOCK = 65_536
-SPARED = 8  # knots at each end that share a cell, so that outliers do not stretch the grid
+CELLS_PER_KNOT = 2
+BLOCK = 16_384
+MANY = 1024
+SPARED = 2  # of many knots, so many at each end share a cell: outliers do not stretch the grid
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Grid:
     low, scale : float
         A value v is in cell (v - low) scale, of so many `cells`.
     cells : int
-    first : int array
+    first : int32 array
         How many knots are in the cells before each.
     halvings : int
         How many bits the largest number of knots in a cell has.
@@ -39,15 +42,26 @@ class Grid:
     low: float
     scale: float
     cells: int
-    first: IntArray
+    first: NDArray[np.int32]
     halvings: int
+
+    @property
+    def table(self) -> tuple[FloatArray, NDArray[np.int32], float, float, int]:
+        """What the compiled loops take."""
+        return self.knots, self.first, self.low, self.scale, self.halvings
 
     def places(self, values: FloatArray) -> IntArray:
         """Return how many knots are not larger than each value; no value may be NaN."""
         found = np.empty(values.size, dtype=np.int64)
+        compiled = loops(values.size)
+        if compiled is not None:
+            compiled.places(
+                values, self.knots, self.first, self.low, self.scale, self.halvings, found
+            )
+            return found
         for start in range(0, values.size, BLOCK):
             block = values[start : start + BLOCK]
-            place = self.first.take(self._cell(block))
+            place = self.first.take(self._cell(block)).astype(np.int64)
             for halving in reversed(range(self.halvings)):
                 step = 1 << halving
                 further = self.knots.take(place + (step - 1)) <= block
@@ -75,14 +89,15 @@ def make_grid(knots: FloatArray) -> Grid:
     array([0, 1, 2])
     """
     cells = CELLS_PER_KNOT * knots.size
-    spared = min(SPARED, knots.size // 4)
+    spared = SPARED if knots.size >= MANY else 0
     low, high = float(knots[spared]), float(knots[-1 - spared])
     with np.errstate(over="ignore", divide="ignore"):
         scale = float(cells / np.subtract(high, low))
     # One value, or too wide to subtract: one cell for all.
     scale = scale if 0 < scale < np.inf else 0.0
-    grid = Grid(knots, low, scale, cells, np.empty(0, dtype=np.int64), 0)
+    grid = Grid(knots, low, scale, cells, np.empty(0, dtype=np.int32), 0)
     counts = np.bincount(grid._cell(knots), minlength=cells)
     halvings = int(counts.max()).bit_length()
-    padded = np.append(knots, np.full(1 << halvings, np.inf))
-    return Grid(padded, low, scale, cells, np.cumsum(counts) - counts, halvings)
+    padded = np.append(knots, np.full(1 << max(halvings, 2), np.inf))
+    first = (np.cumsum(counts) - counts).astype(np.int32)  # small: it is to stay in the cache
+    return Grid(padded, low, scale, cells, first, halvings)

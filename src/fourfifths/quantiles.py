@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
+from fourfifths.compiled import loops
 from fourfifths.counts import BoolArray, FloatArray, IntArray
 from fourfifths.draws import spread
 from fourfifths.lookup import Grid, make_grid
@@ -51,13 +52,9 @@ class Ranks:
         return np.append(0, (self.upto - 1) * self.levels // self.size)
 
     @cached_property
-    def is_split(self) -> BoolArray | None:
-        """Whether the place before the first knot, and each knot, is shared by several levels.
-
-        None where none is.
-        """
-        shared = self.below * self.levels // self.size != self.level_after[1:]
-        return np.append(False, shared) if shared.any() else None
+    def is_split(self) -> BoolArray:
+        """Whether the place before the first knot, and each knot, is shared by several levels."""
+        return np.append(False, self.below * self.levels // self.size != self.level_after[1:])
 
     def at_levels(self, values: FloatArray, random: np.random.Generator | None) -> IntArray:
         """Return the level of each value.
@@ -65,17 +62,38 @@ class Ranks:
         Equals that several levels share are spread evenly over them at random; without a source of
         chance, all are put into the middle one.
         """
-        place = self.grid.places(values)
-        level = self.level_after.take(place)
-        if self.is_split is not None:
-            tied = self.is_split.take(place)
-            tied &= values == self.knots.take(place - 1, mode="wrap")
-            rows = slice(None) if tied.all() else np.flatnonzero(tied)
-            stand = self._stand(place[rows] - 1, random).astype(np.int64)
-            stand *= self.levels
-            stand //= self.size
-            level[rows] = stand
+        level, tied, knot = self._levels(values)
+        if not tied.size:
+            return level
+        stand = self._stand(knot, random)
+        compiled = loops(tied.size)
+        if compiled is not None:
+            compiled.levels_at(stand, tied, self.levels, self.size, level)
+            return level
+        # Both are whole and their product is below 2**53: the quotient is not rounded up.
+        np.floor(stand, out=stand)
+        stand *= self.levels
+        stand /= self.size
+        level[tied] = stand
         return level
+
+    def _levels(self, values: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the level of each value, and which equal a knot that levels share, and which."""
+        compiled = loops(values.size)
+        if compiled is None:
+            place = self.grid.places(values)
+            level = self.level_after.take(place)
+            if not self.is_split.any():
+                return level, place[:0], place[:0]
+            shared = self.is_split.take(place)
+            shared &= values == self.knots.take(place - 1, mode="wrap")
+            tied = np.flatnonzero(shared)
+            return level, tied, place[tied] - 1
+        level, tied, knot = (np.empty(values.size, dtype=np.int64) for _ in range(3))
+        many = compiled.levels(
+            values, *self.grid.table, self.level_after, self.is_split, level, tied, knot
+        )
+        return level, tied[:many], knot[:many]
 
     def at_ranks(self, values: FloatArray, random: np.random.Generator | None) -> FloatArray:
         """Return the rank of each value, between 0 and 1.
@@ -103,15 +121,27 @@ class Ranks:
     def _stand(self, knot: IntArray, random: np.random.Generator | None) -> FloatArray:
         """Return where rows that equal a knot stand among the values, from 0."""
         counts, lasts = self.equals
-        count = counts.take(knot)
+        part = self._part(knot, counts, random)
+        compiled = loops(knot.size)
+        if compiled is not None:
+            compiled.stands(part, knot, counts, self.below, lasts)
+            return part
+        part *= counts.take(knot)
+        part += self.below.take(knot)
+        # Never past the last of the equals, however the product is rounded.
+        np.minimum(part, lasts.take(knot), out=part)
+        return part
+
+    def _part(
+        self, knot: IntArray, counts: IntArray, random: np.random.Generator | None
+    ) -> FloatArray:
+        """Return how far along the equals of its knot each row stands, between 0 and 1."""
+        several = counts.take(knot) > 1
+        if random is not None and several.all():
+            return spread(knot, random)
         part = np.full(knot.shape, 0.5)
         if random is not None:
-            several = np.flatnonzero(count > 1)
             part[several] = spread(knot[several], random)
-        # Never past the last of the equals, however the product is rounded.
-        part *= count
-        part += self.below.take(knot)
-        np.minimum(part, lasts.take(knot), out=part)
         return part
 
 
@@ -123,15 +153,17 @@ def rank_table(ordered: FloatArray, levels: int) -> Ranks:
     >>> rank_table(np.array([10.0, 10, 20, 30]), 2).at_levels(np.array([5.0, 10, 20, 99]), None)
     array([0, 0, 1, 1])
     """
-    first = starts(ordered.size, levels)
-    knots = np.unique(np.append(ordered[first], ordered[-1]))
-    return Ranks(
-        knots,
-        np.searchsorted(ordered, knots, side="left"),
-        np.searchsorted(ordered, knots, side="right"),
-        int(ordered.size),
-        int(levels),
-    )
+    first = np.append(starts(ordered.size, levels), ordered.size - 1)
+    at = ordered[first]
+    new = np.append(True, at[1:] != at[:-1])
+    knots, first = at[new], first[new]
+    # Most values are found where they were taken; only equals beside them need a search.
+    below, upto = first.copy(), first + 1
+    same = np.flatnonzero((first > 0) & (ordered[first - 1] == knots))
+    below[same] = np.searchsorted(ordered, knots[same], side="left")
+    same = np.flatnonzero(ordered[np.minimum(upto, ordered.size - 1)] == knots)
+    upto[same] = np.searchsorted(ordered, knots[same], side="right")
+    return Ranks(knots, below, upto, int(ordered.size), int(levels))
 
 
 def representatives(ordered: FloatArray, levels: int) -> FloatArray:
@@ -142,6 +174,8 @@ def representatives(ordered: FloatArray, levels: int) -> FloatArray:
     >>> representatives(np.array([10.0, 10, 20, 40]), 2)
     array([10., 30.])
     """
+    if ordered.size == levels:
+        return ordered.copy()
     first = starts(ordered.size, levels)
     ends = np.append(first[1:], ordered.size)
     return _midpoint(ordered[(first + ends - 1) // 2], ordered[(first + ends) // 2])
@@ -165,7 +199,11 @@ def median_of(found: Sequence[FloatArray]) -> FloatArray:
 
 def _midpoint(low: FloatArray, high: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):
-        middle = low + (high - low) / 2
+        middle = high - low
+    middle /= 2
+    middle += low
+    if np.isfinite(middle).all():
+        return middle
     # Halved first where the difference is too large to be a number.
     return np.where(np.isfinite(middle), middle, low / 2 + high / 2)
 
@@ -178,6 +216,9 @@ def distinct(ordered: FloatArray, at_most: int) -> FloatArray:
     return values.take(np.linspace(0, values.size - 1, at_most).astype(np.int64))
 
 
+@lru_cache(maxsize=16)
 def starts(size: int, levels: int) -> IntArray:
     """Return the first place of each level: the least r with floor(r m / n) = level."""
-    return -(-np.arange(levels, dtype=np.int64) * size // levels)
+    first = -(-np.arange(levels, dtype=np.int64) * size // levels)
+    first.flags.writeable = False  # every column of a stratum shares it
+    return first

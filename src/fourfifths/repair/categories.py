@@ -127,7 +127,8 @@ class CategoryColumn:
         if method == "random" or amount == 1:
             return target
         moving = np.flatnonzero(target != values)
-        cells = values[moving].astype(np.int64) * self.levels + level[moving]
+        pairs = values[moving].astype(np.int64) * self.levels + level[moving]
+        _, cells = np.unique(pairs, return_inverse=True)
         back = moving[spread(cells, random) >= amount]
         target[back] = values[back]
         return target

@@ -19,6 +19,7 @@ from fourfifths.repair.profiles import Profiles, fit_profiles
 Column = OrderedColumn | CategoryColumn
 Scope = Literal["column", "joint"]
 CHUNK = 131_072
+THREADED = 100_000  # rows; below, threads wait for each other longer than they work
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -78,7 +79,7 @@ class Model:
             written = [each[rows] for each in out]
             self._repair(parts, members, stratum, written, method, amount, random)
 
-        threaded(run, _work(strata))
+        threaded(run, _work(strata), strata.size)
 
     def _repair(
         self,
@@ -127,7 +128,7 @@ def fit_model(
     draws: Draws,
 ) -> Model:
     """Fit each column, and the profiles if the whole vector is to be alike."""
-    fitted = tuple(threaded(lambda fit: fit(), columns))
+    fitted = tuple(threaded(lambda fit: fit(), columns, strata.size))
     if scope == "column":
         return Model(fitted, None, ties)
     random = draws.generator()
@@ -164,10 +165,10 @@ def by_stratum(strata: CodeArray) -> Iterator[tuple[int, IntArray]]:
             yield stratum, order[first:last]
 
 
-def threaded(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Do the work for each item; sorting and looking up run beside each other."""
+def threaded(work: Callable[[Item], Result], items: Iterable[Item], rows: int) -> list[Result]:
+    """Do the work for each item; where rows are many, several beside each other."""
     workers = os.cpu_count() or 1
-    if workers < 2:
+    if workers < 2 or rows < THREADED:
         return [work(item) for item in items]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(work, items))
