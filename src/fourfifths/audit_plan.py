@@ -133,9 +133,6 @@ def make_plan(
         outcome=outcome,
         favorable=favorable,
         reference=reference,
-        weights=None,
-        strata=None,
-        score=None,
         bands=bands,
         outcome_is="optional" if beta is not None else "needed",
     )
@@ -268,7 +265,9 @@ def _reference(
     rated: Sequence[int],
     sizes: Sequence[int],
 ) -> int:
-    chosen = designated_reference(attribute, {**roles.default_reference, **roles.reference})
+    chosen = designated_reference(
+        attribute.protected, attribute.groups, {**roles.default_reference, **roles.reference}
+    )
     if chosen is not None:
         return chosen
     if roles.outcome is None:

@@ -77,9 +77,10 @@ def compare(
 
 
 def _choose_reference(attribute: Attribute, sums: Tally, roles: Roles, rule: Rule) -> int:
-    chosen = designated_reference(attribute, roles.reference)
+    every = attribute.protected, attribute.groups
+    chosen = designated_reference(*every, roles.reference)
     if chosen is None and rule.reference == "designated":
-        chosen = designated_reference(attribute, {**roles.default_reference, **roles.reference})
+        chosen = designated_reference(*every, {**roles.default_reference, **roles.reference})
         if chosen is None:
             column, first = attribute.protected[0], attribute.groups[0][0]
             raise GroupError(

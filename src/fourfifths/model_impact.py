@@ -12,11 +12,11 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
 from fourfifths.auditors import panel
-from fourfifths.counts import FloatArray
+from fourfifths.counts import BoolArray, FloatArray
 from fourfifths.errors import OutcomeError
 from fourfifths.measure import impact
 from fourfifths.plain import Interval
-from fourfifths.roles import choose_favorable
+from fourfifths.roles import outcome_of
 
 MAX_ROWS = 100_000
 FOLDS = 5
@@ -58,15 +58,10 @@ def model_impact(
     Its cut is the one with the least balanced error on training rows. None where it selects all
     rows or none.
     """
-    column = frame[outcome]
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-    found = column.filter(~column.is_null()).unique().to_list()
-    chosen = choose_favorable(outcome, favorable, sorted(found, key=str))
-    selected = np.asarray((column == chosen).fill_null(value=False).to_numpy(), dtype=bool)
-    rows = np.flatnonzero(~np.asarray(column.is_null().to_numpy(), dtype=bool))
-    random = np.random.default_rng(random_state)
+    known, selected, chosen = outcome_of(frame[outcome], favorable)
+    rows = np.flatnonzero(known)
     if rows.size > MAX_ROWS:
+        random = np.random.default_rng(random_state)
         rows = np.sort(random.permutation(rows)[:MAX_ROWS])
     truth = selected[rows]
     if min(truth.sum(), (~truth).sum()) < FOLDS:
@@ -74,12 +69,7 @@ def model_impact(
             f"outcome={outcome!r}: fewer than {FOLDS} rows with, or without, {chosen!r}; too few "
             "to learn from"
         )
-    model = panel(["logistic"], is_category, random_state)["logistic"]
-    predicted = np.empty(rows.size, dtype=bool)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
-    for train, test in folds.split(truth, truth):
-        fitted = clone(model).fit(values[rows[train]], truth[train])
-        predicted[test] = fitted.predict(values[rows[test]])
+    predicted = _predicted(values[rows], truth, is_category, random_state)
     if predicted.all() or not predicted.any():
         return None
     # The outcome's own column holds what the model says: its name is taken by nothing else.
@@ -104,3 +94,16 @@ def model_impact(
         least.impact_ratio_interval,
         float(1 - wrong),
     )
+
+
+def _predicted(
+    values: FloatArray, truth: BoolArray, is_category: Sequence[bool], random_state: int
+) -> BoolArray:
+    """Return whom the model selects, each row by a fit to others."""
+    model = panel(["logistic"], is_category, random_state)["logistic"]
+    predicted = np.empty(truth.size, dtype=bool)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
+    for train, test in folds.split(truth, truth):
+        fitted = clone(model).fit(values[train], truth[train])
+        predicted[test] = fitted.predict(values[test])
+    return predicted

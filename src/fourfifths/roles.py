@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import narwhals as nw
+import numpy as np
+
+from fourfifths.counts import BoolArray
 from fourfifths.errors import ColumnError, OptionError, OutcomeError, listed
 from fourfifths.rules import Rule
 from fourfifths.strata import find_value
@@ -62,10 +66,10 @@ def assign_roles(
     outcome: str | None,
     favorable: Any,
     reference: Any,
-    weights: str | None,
-    strata: str | None,
-    score: str | None,
     bands: Mapping[str, Sequence[float]] | None,
+    weights: str | None = None,
+    strata: str | None = None,
+    score: str | None = None,
     outcome_is: Literal["needed", "optional"] = "needed",
 ) -> Roles:
     """Check the columns and fill in what a shipped data set says of itself."""
@@ -136,6 +140,17 @@ def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> V
         f"outcome={outcome!r}: holds {len(values)} values, {listed(values)}; say which one is "
         f"favorable (favorable={str(values[0])!r}, or --favorable at the shell)"
     )
+
+
+def outcome_of(column: nw.Series[Any], favorable: Any) -> tuple[BoolArray, BoolArray, Value]:
+    """Return which rows have an outcome, which of them the favorable one, and what that is."""
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
+    found = column.filter(~column.is_null()).unique().to_list()
+    chosen = choose_favorable(str(column.name), favorable, sorted(found, key=str))
+    selected = np.asarray((column == chosen).fill_null(value=False).to_numpy(), dtype=bool)
+    return known, selected, chosen
 
 
 def _check_score(rule: Rule, score: str | None, outcome: str | None, weights: str | None) -> None:

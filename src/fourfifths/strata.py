@@ -153,24 +153,26 @@ def find_value(
     raise error(f"{otherwise}{nearest(wanted, values)} (values: {listed(values)})")
 
 
-def designated_reference(attribute: Attribute, reference: Mapping[str, Any]) -> int | None:
+def designated_reference(
+    protected: Sequence[str], groups: Sequence[Group], reference: Mapping[str, Any]
+) -> int | None:
     """Return the group that `reference` names, or None where it does not name one whole group."""
-    if not all(column in reference for column in attribute.protected):
+    if not all(column in reference for column in protected):
         return None
     wanted = tuple(
         find_value(
             reference[column],
-            sorted({group[place] for group in attribute.groups}, key=str),
+            sorted({group[place] for group in groups}, key=str),
             f"reference={reference[column]!r}: not among the groups of {column!r}",
         )
-        for place, column in enumerate(attribute.protected)
+        for place, column in enumerate(protected)
     )
-    if wanted not in attribute.groups:
+    if wanted not in groups:
         raise GroupError(
             f"reference: no rows are {label(wanted)!r} (groups: "
-            f"{listed(label(group) for group in attribute.groups)})"
+            f"{listed(label(group) for group in groups)})"
         )
-    return attribute.groups.index(wanted)
+    return groups.index(wanted)
 
 
 def _joint(counts: Counts, protected: tuple[str, ...]) -> Attribute:

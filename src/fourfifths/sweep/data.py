@@ -14,13 +14,13 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from fourfifths.arrow_files import load_table, with_numbers
 from fourfifths.audit_plan import choose_features
 from fourfifths.counts import BoolArray, CodeArray, IntArray
-from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
+from fourfifths.errors import ColumnError, OptionError, TableError, listed
 from fourfifths.repair.inputs import Input, strata_columns
 from fourfifths.repair.stratification import Strata, fit_strata
-from fourfifths.roles import Roles, assign_roles, choose_favorable
+from fourfifths.roles import Roles, assign_roles, outcome_of
 from fourfifths.rules import RULES
-from fourfifths.strata import find_value
-from fourfifths.table import TableLike, open_table
+from fourfifths.strata import designated_reference
+from fourfifths.table import Table, TableLike, open_table
 
 TRAIN, TEST = "train", "test"
 FEWEST = 3  # rows of a group with each outcome, on either side of a split
@@ -127,30 +127,19 @@ def read_data(
         outcome=outcome,
         favorable=favorable,
         reference=reference,
-        weights=None,
-        strata=None,
-        score=None,
         bands=bands,
     )
-    outcome = str(roles.outcome)
     side_column = _split_column(opened.columns, opened.dataset, split)
-    names, _ = choose_features(opened, roles, features)
-    for name in stratify_by:
-        opened.column(name, "stratify_by")
-    names = tuple(name for name in names if name not in (side_column, *stratify_by))
+    names = _features(opened, roles, features, side_column, stratify_by)
     orders = dict(opened.dataset.orders) if opened.dataset else {}
     loaded = load_table(table)
     loaded = with_numbers(loaded, [name for name in names if name not in orders], must=False)
-    loaded = with_numbers(loaded, roles.bands, must=True)
-    frame = loaded.frame
+    frame = with_numbers(loaded, roles.bands, must=True).frame
     by = tuple(roles.protected)
     _, parts = strata_columns(Input(frame), by, None, roles.bands)
     strata, group = fit_strata(by, parts, "keep", "error")
-    column = frame[outcome]
-    known = ~np.asarray(column.is_null().to_numpy(), dtype=bool) & (group >= 0)
-    values = sorted(column.filter(~column.is_null()).unique().to_list(), key=str)
-    chosen = choose_favorable(outcome, roles.favorable, values)
-    selected = np.asarray((column == chosen).fill_null(value=False).to_numpy(), dtype=bool)
+    known, selected, _ = outcome_of(frame[str(roles.outcome)], roles.favorable)
+    known &= group >= 0
     side = _sides(frame, side_column)
     if side is not None:
         known &= np.isin(side, (TRAIN, TEST))
@@ -169,6 +158,20 @@ def read_data(
         opened.name,
         _notes(known),
     )
+
+
+def _features(
+    table: Table,
+    roles: Roles,
+    features: Sequence[str] | None,
+    side_column: str | None,
+    stratify_by: Sequence[str],
+) -> tuple[str, ...]:
+    """Return the features but those that split or stratify."""
+    for name in stratify_by:
+        table.column(name, "stratify_by")
+    names, _ = choose_features(table, roles, features)
+    return tuple(name for name in names if name not in (side_column, *stratify_by))
 
 
 def _split_column(columns: Sequence[str], data: Any, split: Split) -> str | None:
@@ -197,19 +200,10 @@ def _sides(frame: nw.DataFrame[Any], column: str | None) -> Any:
 
 
 def _reference(strata: Strata, roles: Roles, group: CodeArray, selected: BoolArray) -> int:
-    named = roles.reference or roles.default_reference
-    if all(column in named for column in strata.by):
-        wanted = tuple(
-            find_value(
-                named[column],
-                sorted({each[place] for each in strata.groups}, key=str),
-                f"reference={named[column]!r}: not among the groups of {column!r}",
-            )
-            for place, column in enumerate(strata.by)
-        )
-        if wanted not in strata.groups:
-            raise GroupError(f"reference: no rows are {wanted!r}")
-        return strata.groups.index(wanted)
+    named = {**roles.default_reference, **roles.reference}
+    chosen = designated_reference(strata.by, strata.groups, named)
+    if chosen is not None:
+        return chosen
     rates = np.bincount(group, weights=selected) / np.bincount(group)
     return int(np.argmax(rates))
 
