@@ -36,7 +36,8 @@ def test_the_table_says_what_each_amount_costs(shell, source: Path) -> None:
     answer = shell(*sweep())
     assert answer.code == 0
     assert "joint, random" in answer.out
-    assert "figures: means over 2 random splits" in answer.out
+    assert "figures: of 2 random splits together" in answer.out
+    assert "people.csv: hired = yes, by group" in answer.out
 
 
 def test_every_format_and_the_plot(shell, source: Path) -> None:

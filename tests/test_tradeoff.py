@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import fourfifths
 from fourfifths.errors import FourfifthsError
 from fourfifths.sweep import cells
+from fourfifths.sweep.points import make_point
 
 QUICK: dict[str, Any] = {
     "protected": "group",
@@ -218,3 +219,25 @@ def test_too_few_rows_to_split() -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FourfifthsError, match="results="):
         fourfifths.tradeoff(people(), **QUICK, results=tmp_path / "no" / "cells.jsonl")
+
+
+def test_a_ratio_over_splits_is_that_of_their_rows_together() -> None:
+    # 1 of 4 against 2 of 4, then 4 of 4 against 1 of 4: together 5 of 8 against 3 of 8.
+    def record(group: list[int], reference: list[int]) -> dict[str, Any]:
+        return {
+            "model": "GNB",
+            "method": "none",
+            "scope": "none",
+            "amount": 0.0,
+            "counts": [group, reference],
+            "auc": [0.5, 0.0],
+            "auditor": {"naive-bayes": [1, 2, 1, 2]},
+            "rows": 8,
+            "changed": 0,
+        }
+
+    splits = [record([1, 0, 0, 3], [2, 0, 0, 2]), record([4, 0, 0, 0], [1, 0, 0, 3])]
+    point = make_point(splits, ["a", "b"], 1, 0.95, 0)
+    assert point.impact_ratio == pytest.approx((5 / 8) / (3 / 8))  # the mean would be 2.25
+    assert point.impact_ratios == {"a": pytest.approx(5 / 3)}
+    assert point.parity == pytest.approx(1 - (3 / 8 - 5 / 8))

@@ -186,6 +186,6 @@ def _spread(name: str, curves: Curves) -> str:
     if not repeated:
         return ""
     return (
-        f"Of {', '.join(repeated)}, points are means over splits; _low and _high hold 95% of the "
-        "splits. Of Adult they are bootstrap limits over test rows."
+        f"Of {', '.join(repeated)}, points are of all splits together; _low and _high hold 95% of "
+        "the splits. Of Adult they are bootstrap limits over test rows."
     )

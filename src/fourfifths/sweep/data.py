@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -138,7 +138,8 @@ def read_data(
     by = tuple(roles.protected)
     _, parts = strata_columns(Input(frame), by, None, roles.bands)
     strata, group = fit_strata(by, parts, "keep", "error")
-    known, selected, _ = outcome_of(frame[str(roles.outcome)], roles.favorable)
+    known, selected, favorable = outcome_of(frame[str(roles.outcome)], roles.favorable)
+    roles = replace(roles, favorable=favorable)
     known &= group >= 0
     side = _sides(frame, side_column)
     if side is not None:

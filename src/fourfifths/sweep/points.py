@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from fourfifths.balanced_error import Errors
-from fourfifths.counts import FloatArray
+from fourfifths.counts import FloatArray, IntArray
 from fourfifths.intervals import clopper_pearson
 from fourfifths.plain import Interval
 from fourfifths.sweep.cells import Record
 from fourfifths.sweep.curve import Point
-from fourfifths.sweep.figures import NAMES, Auc, area_interval, bootstrap, figures, spread_of
+from fourfifths.sweep.figures import Auc, area_interval, bootstrap, figures, spread_of
 
 
 def make_point(
@@ -23,52 +22,68 @@ def make_point(
     confidence: float,
     random_state: int,
 ) -> Point:
-    """Return the point of one model and version: the mean over repeats, and an interval."""
+    """Return the point of one model and version: of the splits' rows together, with intervals.
+
+    The ratio is that of all splits' selections: a mean of ratios lies too high where rows are few.
+    """
     counts = np.array([record["counts"] for record in records])
-    found = figures(counts, reference)
-    aucs = np.array([record["auc"][0] for record in records], dtype=np.float64)
+    together = counts.sum(axis=0)
+    found = {name: float(value) for name, value in figures(together, reference).items()}
     errors = _errors(records)
-    changed = np.array([record["changed"] / record["rows"] for record in records])
     strongest = min(errors, key=lambda name: float(np.mean(errors[name])))
+    parts = {
+        "auc": np.array([record["auc"][0] for record in records], dtype=np.float64),
+        "error": errors[strongest],
+        "changed": np.array([record["changed"] / record["rows"] for record in records]),
+    }
+    found |= {name: _mean(values) for name, values in parts.items()}
     if len(records) > 1:
-        limits = {name: spread_of(found[name], confidence) for name in NAMES}
-        auc_limits = spread_of(aucs, confidence)
-        error_limits = spread_of(errors[strongest], confidence)
-        changed_limits = spread_of(changed, confidence)
+        each = figures(counts, reference) | parts
+        limits = {name: spread_of(values, confidence) for name, values in each.items()}
     else:
-        only = records[0]
         random = np.random.default_rng(random_state)
-        limits = bootstrap(counts[0], reference, confidence, random)
-        auc_limits = area_interval(Auc(*only["auc"]), confidence)
-        error_limits = Errors(*only["auditor"][strongest]).interval(confidence)
-        low, high = clopper_pearson(only["changed"], only["rows"], confidence)
-        changed_limits = (float(low), float(high))
-    means = {name: _mean(found[name]) for name in NAMES}
+        limits = _limits(records[0], reference, strongest, confidence, random)
     first = records[0]
     return Point(
         first["model"],
         first["method"],
         first["scope"],
         first["amount"],
-        means["impact_ratio"],
+        found["impact_ratio"],
         limits["impact_ratio"],
-        _ratios(counts, groups, reference),
-        *_pair(means, limits, "utility"),
-        *_pair(means, limits, "accuracy"),
-        *_pair(means, limits, "parity"),
-        _mean(aucs),
-        auc_limits,
-        _mean(errors[strongest]),
-        error_limits,
+        _ratios(together, groups, reference),
+        found["utility"],
+        limits["utility"],
+        found["accuracy"],
+        limits["accuracy"],
+        found["parity"],
+        limits["parity"],
+        found["auc"],
+        limits["auc"],
+        found["error"],
+        limits["error"],
         strongest,
         {name: _mean(values) for name, values in errors.items()},
-        _mean(changed),
-        changed_limits,
+        found["changed"],
+        limits["changed"],
     )
 
 
-def _pair(means: Any, limits: Any, name: str) -> tuple[float, Interval]:
-    return means[name], limits[name]
+def _limits(
+    record: Record,
+    reference: int,
+    auditor: str,
+    confidence: float,
+    random: np.random.Generator,
+) -> dict[str, Interval]:
+    """Return the intervals of one split's figures."""
+    low, high = clopper_pearson(record["changed"], record["rows"], confidence)
+    return {
+        **bootstrap(np.array(record["counts"]), reference, confidence, random),
+        "auc": area_interval(Auc(*record["auc"]), confidence),
+        "error": Errors(*record["auditor"][auditor]).interval(confidence),
+        "changed": (float(low), float(high)),
+    }
 
 
 def _mean(values: FloatArray) -> float:
@@ -83,13 +98,8 @@ def _errors(records: Sequence[Record]) -> dict[str, FloatArray]:
     }
 
 
-def _ratios(counts: Any, groups: Sequence[str], reference: int) -> dict[str, float]:
-    """Return the impact ratio of each group, the mean over repeats."""
-    rates = (counts[..., 0] + counts[..., 2]) / counts.sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = rates / rates[:, [reference]]
-    return {
-        name: _mean(np.where(np.isfinite(ratios[:, at]), ratios[:, at], np.nan))
-        for at, name in enumerate(groups)
-        if at != reference
-    }
+def _ratios(counts: IntArray, groups: Sequence[str], reference: int) -> dict[str, float]:
+    """Return the impact ratio of each group; without a selection in the reference there is none."""
+    rates = (counts[:, 0] + counts[:, 2]) / counts.sum(axis=1)
+    own = rates[reference] or float("nan")
+    return {name: float(rates[at] / own) for at, name in enumerate(groups) if at != reference}
