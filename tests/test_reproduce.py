@@ -77,6 +77,7 @@ def test_trees_see_through_the_papers_repairs_and_not_through_joint(done: Reprod
 def test_every_claim_is_in_the_report(done: Reproduction) -> None:
     report = (done.folder / "REPORT.md").read_text()
     assert len(done.claims) == 11
+    assert "The quick form" in report
     for claim in done.claims:
         assert claim.claim in report
         assert claim.verdict in report

@@ -26,9 +26,12 @@ def reproduce(
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
 ) -> None:
     """Rerun the paper's experiments, claim by claim. A run that was stopped goes on."""
+    from fourfifths.reproduce.run import QUICK_CAUTION
     from fourfifths.reproduce.run import reproduce as run
 
     done = run(out, only=only or (), quick=quick, n_jobs=jobs)
     for claim in done.claims:
         typer.echo(f"{claim.verdict}: {claim.claim}: {claim.measured}")
+    if quick:
+        typer.echo(QUICK_CAUTION, err=True)
     typer.echo(f"wrote {len(done.figures)} figures and REPORT.md to {done.folder}", err=True)

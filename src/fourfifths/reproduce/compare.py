@@ -7,29 +7,37 @@ from typing import Any
 import numpy as np
 
 import fourfifths
+from fourfifths.counts import BoolArray
 from fourfifths.reproduce.experiments import ADULT, adult
-from fourfifths.reproduce.others import Sample, other_methods
-from fourfifths.reproduce.panels import Curves, Row, point_rows
+from fourfifths.reproduce.others import DRAWN, Sample, other_methods
+from fourfifths.reproduce.panels import OTHER, Curves, Row, point_rows
+
+SEEDS = 5
 
 
-def comparison_rows(curves: Curves) -> list[Row]:
-    """Return the points of Adult's sweep, and one row for each other method."""
+def comparison_rows(curves: Curves, seeds: int = SEEDS) -> list[Row]:
+    """Return the points of Adult's sweep, and those of each other method, one for each seed."""
     keep = ("model", "scope", "method", "amount", "parity", "accuracy")
-    rows = [{name: row[name] for name in keep} for row in point_rows(curves)]
+    rows = [{name: row[name] for name in keep} | {"seed": 0} for row in point_rows(curves)]
     train, test = _samples()
-    for name, selected in other_methods(train, test, random_state=0):
-        rates = [float(selected[test.is_reference == side].mean()) for side in (True, False)]
-        rows.append(
-            {
-                "model": "logistic regression",
-                "scope": "none",
-                "method": name,
-                "amount": float("nan"),
-                "parity": 1 - (rates[0] - rates[1]),
-                "accuracy": float(np.mean(selected == test.selected)),
-            }
-        )
+    for seed in range(seeds):
+        for name, selected in other_methods(train, test, random_state=seed):
+            if seed == 0 or name in DRAWN:
+                rows.append(_row(name, seed, selected, test))
     return rows
+
+
+def _row(name: str, seed: int, selected: BoolArray, test: Sample) -> Row:
+    rates = [float(selected[test.is_reference == side].mean()) for side in (True, False)]
+    return {
+        "model": OTHER,
+        "scope": "none",
+        "method": name,
+        "amount": float("nan"),
+        "parity": 1 - (rates[0] - rates[1]),
+        "accuracy": float(np.mean(selected == test.selected)),
+        "seed": seed,
+    }
 
 
 def _samples() -> tuple[Sample, Sample]:

@@ -20,12 +20,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from fourfifths.reproduce.experiments import MAX_ITER
+
 LIBRARIES = ("aif360", "fairlearn")
 GROUPS = {"privileged_groups": [{"group": 1.0}], "unprivileged_groups": [{"group": 0.0}]}
 PROTOTYPES = {"k": 10, "Ax": 0.1, "Ay": 1.0, "Az": 2.0}  # those of aif360's demo_lfr notebook
 LOSSES = 5_000  # evaluations of the loss, also the notebook's
+DRAWN = ("learned fair representations", "exponentiated gradient")  # by the seed
 LFR_ROWS = 5_000  # all of Adult's take over a minute, for the same accuracy within 0.004
-MAX_ITER = 1_000
 
 
 @dataclass(frozen=True)

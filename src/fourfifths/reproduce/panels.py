@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from scipy.stats import norm
 
 import fourfifths
 from fourfifths.plot_style import LINE
-from fourfifths.reproduce.experiments import PAIRS, RULE
+from fourfifths.reproduce.experiments import PAIRS, PLAIN, RULE
 
 Curves = Mapping[str, fourfifths.Tradeoff]
 Row = dict[str, Any]
 COLORS = {"combinatorial": "#2166ac", "geometric": "#b2182b", "random": "#1a9850", "none": "black"}
-MARKS = {"LR": "o", "SVM": "s", "GNB": "^", RULE: "D"}
+MARKS = {"LR": "o", "SVM": "s", "GNB": "^", RULE: "D", PLAIN: "v"}
+OTHER = "other method"
 LINES = {"column": "-", "joint": "--"}
 THRESHOLD = 0.8
 TITLES = {
@@ -120,7 +122,9 @@ def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
             )
         axis.set(title=TITLES[name], xlabel="BER of predicting the protected attribute")
     axes[0].set_ylabel("impact ratio of predicting the class")
-    _legend(axes[-1], rows)
+    lines: tuple[tuple[Literal["--", ":"], str], ...]
+    lines = (("--", "impact ratio .8"), (":", "BER that certifies"))
+    _legend(axes[-1], rows, list(PAIRS), lines)
     return figure
 
 
@@ -175,7 +179,7 @@ def several(rows: Sequence[Row]) -> Figure:
 
 def comparison(rows: Sequence[Row]) -> Figure:
     """Draw parity against accuracy, repairs as points and other methods by name."""
-    figure, axes = _figure(1)
+    figure, axes = _figure(1, width=5.2)
     for row in rows:
         if row["method"] in COLORS:
             mark = MARKS.get(row["model"], "o")
@@ -183,22 +187,17 @@ def comparison(rows: Sequence[Row]) -> Figure:
                 row["parity"], row["accuracy"], mark, color=COLORS[row["method"]], markersize=4
             )
     others = [row for row in rows if row["method"] not in COLORS]
-    for row in others:
-        axes[0].plot(row["parity"], row["accuracy"], "*", color="#762a83", markersize=9)
-        axes[0].annotate(
-            row["method"],
-            (row["parity"], row["accuracy"]),
-            xytext=(5, 4),
-            textcoords="offset points",
-            fontsize="x-small",
-        )
+    for place, name in enumerate(dict.fromkeys(row["method"] for row in others)):
+        own = [(row["parity"], row["accuracy"]) for row in others if row["method"] == name]
+        axes[0].plot(*np.transpose(own), "*", color=f"C{place + 4}", markersize=8, label=name)
     axes[0].set(xlabel="parity, 1 - difference of selection rates", ylabel="accuracy, Adult")
-    _legend(axes[0], rows)
+    handles = axes[0].get_legend_handles_labels()[0]
+    _legend(axes[0], rows, [*PAIRS, PLAIN], more=handles)
     return figure
 
 
-def _figure(panels: int) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(1 + 3.4 * panels, 3.6), layout="constrained")
+def _figure(panels: int, width: float = 3.4) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(1.8 + width * panels, 3.6), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for axis in axes:
         axis.spines[["top", "right"]].set_visible(False)
@@ -250,24 +249,33 @@ def _bars(rows: Sequence[Row], figure: str) -> Any:
     return np.abs(limits - np.array([row[figure] for row in rows]))
 
 
-def _legend(axis: Axes, rows: Sequence[Row]) -> None:
-    from matplotlib.lines import Line2D
-
-    models = [model for model in MARKS if any(row["model"] == model for row in rows)]
-    methods = [method for method in COLORS if any(row["method"] == method for row in rows)]
+def _legend(
+    axis: Axes,
+    rows: Sequence[Row],
+    models: Sequence[str],
+    lines: Sequence[tuple[Literal["--", ":"], str]] = (),
+    more: Sequence[Any] = (),
+) -> None:
+    """Say what marks, colors and lines mean, beside the axes."""
+    grey: dict[str, Any] = {"color": "0.4", "markersize": 4}
     handles = [
-        Line2D([], [], marker=MARKS[model], color="0.4", linestyle="", markersize=4, label=model)
+        Line2D([], [], marker=MARKS[model], linestyle="", label=model, **grey)
         for model in models
-        if model in PAIRS
+        if any(row["model"] == model for row in rows)
     ]
     handles += [
-        Line2D([], [], marker="o", color=COLORS[m], linestyle="", markersize=4, label=m)
-        for m in methods
+        Line2D([], [], marker="o", color=color, linestyle="", markersize=4, label=method)
+        for method, color in COLORS.items()
+        if any(row["method"] == method for row in rows)
     ]
     if any(row["scope"] == "joint" for row in rows):
-        handles.append(
-            Line2D(
-                [], [], marker="s", color="0.4", linestyle="", fillstyle="none", label="joint scope"
-            )
-        )
-    axis.legend(handles=handles, frameon=False, fontsize="x-small")
+        grey |= {"fillstyle": "none"}
+        handles.append(Line2D([], [], marker="o", linestyle="", label="joint scope", **grey))
+    handles += [Line2D([], [], color=LINE, linestyle=style, label=name) for style, name in lines]
+    axis.legend(
+        handles=[*handles, *more],
+        frameon=False,
+        fontsize="x-small",
+        loc="center left",
+        bbox_to_anchor=(1.02, 0.5),
+    )
