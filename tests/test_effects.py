@@ -335,6 +335,20 @@ def test_strata_too_small_to_be_audited_are_told(monkeypatch: pytest.MonkeyPatch
     assert json.loads(effect.to_json())["before"] is None
 
 
+def test_an_outcome_that_cannot_be_audited_stops_nothing_but_the_audit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fourfifths.effects.certify", partial(fourfifths.certify, **QUICK))
+    before = table(A=list(range(20)), B=list(range(20)))
+    before["hired"] = ["no"] * 20 + ["yes", "no"] * 10
+    repairer = fourfifths.Repairer("g", scope="column", columns=["x"])
+    effect = effect_of(before, before, repairer, outcome="hired", favorable="yes")
+    assert effect.before is None
+    assert effect.notes[0].startswith("not audited: beta: no one of A was selected")
+    with pytest.raises(fourfifths.errors.OutcomeError, match="favorable='YES!': never occurs"):
+        effect_of(before, before, repairer, outcome="hired", favorable="YES!")
+
+
 def test_pooled_strata_are_audited_or_not_but_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fourfifths.effects.certify", partial(fourfifths.certify, **QUICK))
     before = table(A=list(range(9)), B=[1, 2, 3], C=[4, 5, 6], D=[1])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths.errors import ColumnError, FourfifthsError, OutputError, TableError
-from fourfifths.files import in_one_line, kind_of, read, replace_file
+from fourfifths.files import csv_header, in_one_line, kind_of, read, replace_file
 from fourfifths.table import NUMBER, TableLike, open_table
 
 LONGEST = 18  # digits of a whole number
@@ -31,11 +32,14 @@ class Loaded:
     texts : mapping of str to series
         What those of them that came as text were, as written.
     name : str
+    separator : str
+        What separates the fields of the CSV that it came from.
     """
 
     frame: nw.DataFrame[Any]
     texts: Mapping[str, nw.Series[Any]]
     name: str
+    separator: str = ","
 
 
 def load_table(source: TableLike) -> Loaded:
@@ -44,7 +48,10 @@ def load_table(source: TableLike) -> Loaded:
     if table.dataset is not None:
         return Loaded(_read_file(table.dataset.path), {}, table.name)
     if isinstance(source, str | os.PathLike):
-        return Loaded(_read_file(Path(source)), {}, table.name)
+        path = Path(source)
+        is_csv = path.name.lower().endswith((".csv", ".csv.gz"))
+        separator = csv_header(path)[0] if is_csv else ","
+        return Loaded(_read_file(path), {}, table.name, separator)
     frame: Any = nw.from_native(source)
     return Loaded(frame.collect() if isinstance(frame, nw.LazyFrame) else frame, {}, table.name)
 
@@ -71,7 +78,7 @@ def with_numbers(loaded: Loaded, names: Iterable[str], *, must: bool) -> Loaded:
             continue
         texts[name] = column
         frame = frame.with_columns(stripped.cast(_number_type(name, distinct)).alias(name))
-    return Loaded(frame, texts, loaded.name)
+    return replace(loaded, frame=frame, texts=texts)
 
 
 def _number_type(name: str, texts: nw.Series[Any]) -> nw.dtypes.DType:
@@ -100,8 +107,10 @@ def check_output(path: str | os.PathLike[str]) -> None:
         raise OutputError(f"{path}: expected a name ending in {', '.join(OUT_ENDINGS)}")
 
 
-def write_table(path: str | os.PathLike[str], frame: nw.DataFrame[Any]) -> None:
-    """Write a table as CSV or Parquet, whole or not at all."""
+def write_table(
+    path: str | os.PathLike[str], frame: nw.DataFrame[Any], separator: str = ","
+) -> None:
+    """Write a table as CSV or Parquet, whole or not at all; .tsv has tabs."""
     check_output(path)
     table = frame.to_arrow()
     name = Path(path).name.lower()
@@ -113,7 +122,7 @@ def write_table(path: str | os.PathLike[str], frame: nw.DataFrame[Any]) -> None:
         # A pipe or a device gets the bytes of a whole file: libraries remove what fails.
         with tempfile.TemporaryDirectory() as folder:
             made = target if target.is_file() else Path(folder) / f"table{name[name.rfind('.') :]}"
-            _write_arrow(table, made, name)
+            _write_arrow(table, made, name, separator)
             if made is not target:
                 target.write_bytes(made.read_bytes())
 
@@ -125,16 +134,32 @@ def write_table(path: str | os.PathLike[str], frame: nw.DataFrame[Any]) -> None:
         raise OutputError(f"{path}: cannot be written: {in_one_line(error)}") from error
 
 
-def _write_arrow(table: Any, path: Path, name: str) -> None:
+def _write_arrow(table: Any, path: Path, name: str, separator: str) -> None:
     if name.endswith(".parquet"):
         from pyarrow import parquet
 
-        parquet.write_table(table, path)
+        parquet.write_table(_with_true_notes(table), path)
         return
     import duckdb
 
-    separator = "\t" if name.endswith(".tsv") else ","
+    separator = "\t" if name.endswith(".tsv") else separator
     duckdb.connect().from_arrow(table).write_csv(str(path), sep=separator, header=True)
+
+
+def _with_true_notes(table: Any) -> Any:
+    """Return the table with what pandas notes of its columns' types as it is now."""
+    import pyarrow as pa
+
+    notes = dict(table.schema.metadata or {})
+    if b"pandas" not in notes:
+        return table
+    found = json.loads(notes[b"pandas"])
+    for column in found.get("columns", ()):
+        name, was_whole = column.get("field_name"), "int" in column.get("numpy_type", "").lower()
+        is_float = name in table.column_names and pa.types.is_float64(table.field(name).type)
+        if was_whole and is_float:
+            column |= {"pandas_type": "float64", "numpy_type": "float64"}
+    return table.replace_schema_metadata({**notes, b"pandas": json.dumps(found).encode()})
 
 
 def _read_file(path: Path) -> nw.DataFrame[Any]:

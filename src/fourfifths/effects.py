@@ -13,11 +13,12 @@ from fourfifths.certificate import PairCertificate
 from fourfifths.certification import certify
 from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.effect_result import Audit, ColumnEffect, RepairEffect
-from fourfifths.errors import ColumnError, GroupError, listed
+from fourfifths.errors import ColumnError, GroupError, OutcomeError, listed
 from fourfifths.model_impact import model_impact
 from fourfifths.repair.kinds import Typed, to_numbers
 from fourfifths.repair.repairer import Repairer
 from fourfifths.repair.stratification import Strata
+from fourfifths.roles import outcome_of
 
 FEWEST = 5  # rows of a stratum, one for each fold of the audit
 
@@ -135,6 +136,8 @@ def _audits(
     name = " & ".join(strata.by)
     labels = np.array(strata.labels, dtype=object)[codes[rows]].tolist()
     chosen = _reference(strata, reference)
+    if roles["outcome"] is not None:
+        outcome_of(tables[0][0][roles["outcome"]], roles["favorable"])  # what is misnamed is told
     if chosen is None and roles["outcome"] is None:
         chosen = strata.labels[int(np.argmax(sizes))]
     found = []
@@ -142,7 +145,10 @@ def _audits(
         stratum = nw.new_series(name, labels, backend=frame.implementation)
         known = frame[rows].with_columns(stratum)
         values = np.column_stack(numbers)[rows]
-        found.append(_audit(known, repairer, values, random_state, name, chosen, **roles))
+        try:
+            found.append(_audit(known, repairer, values, random_state, name, chosen, **roles))
+        except (GroupError, OutcomeError) as error:
+            return (None, None), (f"not audited: {error}",)
     return found, ()
 
 

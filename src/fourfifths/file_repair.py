@@ -56,7 +56,8 @@ class FileRepair:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the repaired table; in a CSV, cells that did not change stand as they were."""
         is_text = not str(path).lower().endswith(".parquet")
-        write_table(path, as_written(self.loaded, self.after) if is_text else self.after)
+        after = as_written(self.loaded, self.after) if is_text else self.after
+        write_table(path, after, self.loaded.separator)
 
     def effect(self) -> RepairEffect:
         """Return what the repair did, audited before and after."""

@@ -85,7 +85,7 @@ def read(path: str | os.PathLike[str]) -> duckdb.DuckDBPyRelation:
         if kind == "json":
             # The whole file decides the types: a sample would change or lose later values.
             return connection.read_json(literal, format="newline_delimited", sample_size=-1)
-        delimiter, names = _csv_header(path)
+        delimiter, names = csv_header(path)
         # Everything said, nothing sniffed: DuckDB's sniffer skips lines it cannot make sense of.
         return connection.read_csv(
             literal,
@@ -186,7 +186,7 @@ def _check_start(path: Path, kind: FileKind, start: bytes) -> None:
             raise TableError(f"{path}: its name says CSV, but the file is binary or not UTF-8")
 
 
-def _csv_header(path: Path) -> tuple[str, list[str]]:
+def csv_header(path: Path) -> tuple[str, list[str]]:
     """Return what separates the names in the first record, and the names, which must all differ."""
     try:
         with _open_bytes(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
@@ -194,10 +194,10 @@ def _csv_header(path: Path) -> tuple[str, list[str]]:
             # A name in quotes may hold line ends.
             while line.count('"') % 2 and (more := text.readline()):
                 line += more
-        fields = {mark: next(csv.reader([line], delimiter=mark), []) for mark in DELIMITERS}
+        fields = {mark: _fields(line, mark) for mark in DELIMITERS}
     except UnicodeDecodeError:
         raise TableError(f"{path}: the file is not UTF-8; save it as UTF-8 first") from None
-    except (*BROKEN_GZIP, csv.Error) as error:
+    except BROKEN_GZIP as error:
         raise TableError(f"{path}: the first line cannot be read: {error}") from None
     delimiter = max(DELIMITERS, key=lambda mark: len(fields[mark]))
     names = fields[delimiter]
@@ -206,6 +206,14 @@ def _csv_header(path: Path) -> tuple[str, list[str]]:
     _check_names(path, names)
     # A column without a name, as pandas writes for its index, is called by its place.
     return delimiter, [name or f"column{place}" for place, name in enumerate(names)]
+
+
+def _fields(line: str, mark: str) -> list[str]:
+    """Return the fields of a record, or none if it is not separated by that mark."""
+    try:
+        return next(csv.reader([line], delimiter=mark), [])
+    except csv.Error:
+        return []
 
 
 def _check_names(path: Path, names: list[str]) -> None:

@@ -169,12 +169,13 @@ def from_numbers(
 ) -> nw.Series[Any]:
     """Return the column with its changed cells replaced.
 
-    Its type stays, but for whole numbers that are to be repaired as numbers, which become floats.
+    Its type stays, but for whole numbers that are to be repaired as numbers, which become floats;
+    decimals are rounded to their own places.
     """
     rows = np.flatnonzero(before != after)
     rows = rows[~np.isnan(before[rows])]
     changed = after[rows]
-    if typed.kind == "number" and not column.dtype.is_float():
+    if typed.kind == "number" and column.dtype.is_integer():
         column = column.cast(nw.Float64())
     if typed.kind in ("number", "integer"):
         numbers = changed if typed.kind == "number" else changed.astype(np.int64)

@@ -71,9 +71,10 @@ class Strata:
 
     def renumbered(self, found: Sequence[Group], codes: CodeArray) -> CodeArray:
         """Return the stratum of each row, of which the group among those found is known."""
-        places = {group: place for place, group in enumerate(self.groups)}
-        places |= dict.fromkeys(self.pooled, len(self.groups) - 1)
-        table = np.array([*(places.get(each, UNKNOWN) for each in found), UNKNOWN], dtype=np.int16)
+        places = {_written(group): place for place, group in enumerate(self.groups)}
+        places |= {_written(group): len(self.groups) - 1 for group in self.pooled}
+        known = [places.get(_written(each), UNKNOWN) for each in found]
+        table = np.array([*known, UNKNOWN], dtype=np.int16)
         if np.array_equal(table[:-1], np.arange(len(found))):
             return codes
         return table[codes]
@@ -188,6 +189,12 @@ def _series_values(column: nw.Series[Any]) -> tuple[BoolArray, Sequence[Any]]:
     values = [_plain(value) for value in column.filter(~missing).unique().to_list()]
     ordered = sorted(values, key=lambda value: (isinstance(value, str), value))
     return np.asarray(missing.to_numpy(), dtype=bool), ordered
+
+
+def _written(group: Group) -> tuple[str, ...]:
+    """Return a group's values as text: a CSV has "1" where other tables have 1 or 1.0."""
+    whole = [isinstance(value, float) and value.is_integer() for value in group]
+    return tuple(str(int(v) if w else v) for v, w in zip(group, whole, strict=True))
 
 
 def _check_number(found: int) -> None:

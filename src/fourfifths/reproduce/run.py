@@ -23,7 +23,10 @@ from fourfifths.reproduce.verdicts import Claim
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
 QUICK_AMOUNTS = (0.0, 0.5, 1.0)
 REPEATS, QUICK_REPEATS = 20, 2
-QUICK_CAUTION = "The quick form: with so few amounts and splits, verdicts on Ricci and German are largely chance."
+QUICK_CAUTION = (
+    "The quick form: with so few amounts and splits, verdicts on Ricci and German are mostly "
+    "chance."
+)
 COMPARISON = "comparison"
 PAPER_SETS = ("ricci", "german", "adult")
 BEYOND_SETS = tuple(f"{name}-{scope}" for name in PAPER_SETS for scope in ("column", "joint"))
