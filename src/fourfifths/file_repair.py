@@ -101,16 +101,9 @@ def repair_file(
         raise ColumnError("protected: name the protected columns (--protected COL)")
     roles = _roles(loaded, data, outcome, favorable, reference, beta, by)
     alone = _left_alone(data)
-    own = {*by, roles["outcome"], *alone}
-    names = _existing(loaded, columns, "columns") if columns else ()
-    names = names or tuple(
-        name for name in loaded.frame.columns if name not in own and not PANDAS_INDEX.match(name)
-    )
+    names = _to_repair(loaded, columns, by, (roles["outcome"], *alone))
     _refuse_stray(given_bands, by, "bands", "a column that the strata are made of")
     _refuse_stray(given_orders, names, "order", "a column that is repaired")
-    for name in by:
-        if name in names:
-            raise ColumnError(f"columns: {name!r} is what the strata are made of")
     banded = {name: edges for name, edges in bands.items() if name in by}
     ordered = {name: tuple(order) for name, order in orders.items() if name in names}
     loaded = with_numbers(loaded, [name for name in names if name not in ordered], must=False)
@@ -131,6 +124,21 @@ def repair_file(
     repairer.set_params(amount=amount)
     repairer.fit(_needed(loaded, repairer))
     return _done(repairer, loaded, roles, alone, found, repairer.random_state)
+
+
+def _to_repair(
+    loaded: Loaded, columns: Sequence[str] | None, by: Sequence[str], alone: Sequence[str | None]
+) -> tuple[str, ...]:
+    """Return the columns that are named, or all that are neither strata nor left alone."""
+    if not columns:
+        apart = {*by, *alone}
+        present = (name for name in loaded.frame.columns if not PANDAS_INDEX.match(name))
+        return tuple(name for name in present if name not in apart)
+    names = _existing(loaded, columns, "columns")
+    for name in by:
+        if name in names:
+            raise ColumnError(f"columns: {name!r} is what the strata are made of")
+    return names
 
 
 def apply_repair(

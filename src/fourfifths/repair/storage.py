@@ -22,7 +22,7 @@ from fourfifths.repair.model import Column, Model, Scope
 from fourfifths.repair.options import strata_names
 from fourfifths.repair.profiles import END, Profiles
 from fourfifths.repair.reading import Reader
-from fourfifths.repair.stratification import Strata
+from fourfifths.repair.stratification import Strata, written
 
 KIND = "fourfifths repair"
 SCHEMA = 1
@@ -167,7 +167,8 @@ def _read_strata(reader: Reader) -> Strata:
     pooled = tuple(tuple(group) for group in reader.lists("pooled"))
     rows = tuple(int(size) for size in reader.array("rows", 1, np.int64))
     by = reader.texts("by")
-    reader.require(len(groups) > 1 and len(set(groups)) == len(groups), "groups", "two or more")
+    differ = len({written(group) for group in groups}) == len(groups)
+    reader.require(len(groups) > 1 and differ, "groups", "two or more, all different")
     reader.require(all(len(each) == len(by) for each in groups + pooled), "groups", "as many as by")
     reader.require(len(rows) == len(groups) and min(rows) > 0, "rows", "one for each stratum")
     alone = {*pooled} & {*(groups[:-1] if pooled else groups)}

@@ -71,9 +71,9 @@ class Strata:
 
     def renumbered(self, found: Sequence[Group], codes: CodeArray) -> CodeArray:
         """Return the stratum of each row, of which the group among those found is known."""
-        places = {_written(group): place for place, group in enumerate(self.groups)}
-        places |= {_written(group): len(self.groups) - 1 for group in self.pooled}
-        known = [places.get(_written(each), UNKNOWN) for each in found]
+        places = {written(group): place for place, group in enumerate(self.groups)}
+        places |= {written(group): len(self.groups) - 1 for group in self.pooled}
+        known = [places.get(written(each), UNKNOWN) for each in found]
         table = np.array([*known, UNKNOWN], dtype=np.int16)
         if np.array_equal(table[:-1], np.arange(len(found))):
             return codes
@@ -191,7 +191,7 @@ def _series_values(column: nw.Series[Any]) -> tuple[BoolArray, Sequence[Any]]:
     return np.asarray(missing.to_numpy(), dtype=bool), ordered
 
 
-def _written(group: Group) -> tuple[str, ...]:
+def written(group: Group) -> tuple[str, ...]:
     """Return a group's values as text: a CSV has "1" where other tables have 1 or 1.0."""
     whole = [isinstance(value, float) and value.is_integer() for value in group]
     return tuple(str(int(v) if w else v) for v, w in zip(group, whole, strict=True))

@@ -37,13 +37,12 @@ def make_point(
         "changed": np.array([record["changed"] / record["rows"] for record in records]),
     }
     found |= {name: _mean(values) for name, values in parts.items()}
+    first = records[0]
     if len(records) > 1:
         each = figures(counts, reference) | parts
         limits = {name: spread_of(values, confidence) for name, values in each.items()}
     else:
-        random = np.random.default_rng(random_state)
-        limits = _limits(records[0], reference, strongest, confidence, random)
-    first = records[0]
+        limits = _limits(first, reference, strongest, confidence, random_state)
     return Point(
         first["model"],
         first["method"],
@@ -74,9 +73,10 @@ def _limits(
     reference: int,
     auditor: str,
     confidence: float,
-    random: np.random.Generator,
+    random_state: int,
 ) -> dict[str, Interval]:
     """Return the intervals of one split's figures."""
+    random = np.random.default_rng(random_state)
     low, high = clopper_pearson(record["changed"], record["rows"], confidence)
     return {
         **bootstrap(np.array(record["counts"]), reference, confidence, random),
