@@ -90,13 +90,20 @@ def levels(
 
 
 @_compiled
-def spread(order: IntArray, shift: FloatArray, counts: IntArray, draws: FloatArray) -> None:
-    """See `draws.spread`."""
-    place = 0
-    for cell in range(counts.size):
-        for _ in range(counts[cell]):
-            draws[np.uint64(order[place])] = (place + shift[cell]) / counts[cell]
-            place += 1
+def spread(
+    shuffled: IntArray,
+    cells: IntArray,
+    starts: IntArray,
+    shift: FloatArray,
+    counts: IntArray,
+    draws: FloatArray,
+) -> None:
+    """See `draws.spread`; what is in `starts` is written over."""
+    for place in range(shuffled.size):
+        row = np.uint64(shuffled[place])
+        cell = np.uint64(cells[row])
+        draws[row] = (starts[cell] + shift[cell]) / counts[cell]
+        starts[cell] += 1
 
 
 @_compiled

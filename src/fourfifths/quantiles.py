@@ -63,10 +63,11 @@ class Ranks:
         chance, all are put into the middle one.
         """
         level, tied, knot = self._levels(values)
-        if not tied.size:
+        if not knot.size:
             return level
-        stand = self._stand(knot, random)
-        compiled = loops(tied.size)
+        part = np.full(knot.shape, 0.5) if random is None else spread(knot, random)
+        stand = self._stand(knot, part)
+        compiled = loops(knot.size)
         if compiled is not None:
             compiled.levels_at(stand, tied, self.levels, self.size, level)
             return level
@@ -77,7 +78,7 @@ class Ranks:
         level[tied] = stand
         return level
 
-    def _levels(self, values: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    def _levels(self, values: FloatArray) -> tuple[IntArray, IntArray | slice, IntArray]:
         """Return the level of each value, and which equal a knot that levels share, and which."""
         compiled = loops(values.size)
         if compiled is None:
@@ -87,7 +88,8 @@ class Ranks:
                 return level, place[:0], place[:0]
             shared = self.is_split.take(place)
             shared &= values == self.knots.take(place - 1, mode="wrap")
-            tied = np.flatnonzero(shared)
+            # A slice where all are: nothing is looked for then.
+            tied = slice(None) if shared.all() else np.flatnonzero(shared)
             return level, tied, place[tied] - 1
         level, tied, knot = (np.empty(values.size, dtype=np.int64) for _ in range(3))
         many = compiled.levels(
@@ -109,7 +111,11 @@ class Ranks:
         along = np.clip((values - self.knots[knot]) / gap, 0, 1)
         stand = self.upto[knot] + along * (self.below[following] - self.upto[knot])
         equal = np.flatnonzero(values == self.knots[knot])
-        stand[equal] = self._stand(knot[equal], random)
+        part = np.full(equal.shape, 0.5)
+        if random is not None:
+            several = np.flatnonzero(self.equals[0].take(knot[equal]) > 1)
+            part[several] = spread(knot[equal[several]], random)
+        stand[equal] = self._stand(knot[equal], part)
         stand[place == 0] = 0
         return np.asarray(np.clip(stand, 0.5, self.size - 0.5) / self.size, dtype=np.float64)
 
@@ -118,10 +124,12 @@ class Ranks:
         """How many values equal each knot, and the last place before the next, all but reached."""
         return self.upto - self.below, np.nextafter(self.upto, 0)
 
-    def _stand(self, knot: IntArray, random: np.random.Generator | None) -> FloatArray:
-        """Return where rows that equal a knot stand among the values, from 0."""
+    def _stand(self, knot: IntArray, part: FloatArray) -> FloatArray:
+        """Return where rows that equal a knot stand among the values, from 0.
+
+        `part` says how far along its equals each row is, and is written over.
+        """
         counts, lasts = self.equals
-        part = self._part(knot, counts, random)
         compiled = loops(knot.size)
         if compiled is not None:
             compiled.stands(part, knot, counts, self.below, lasts)
@@ -130,18 +138,6 @@ class Ranks:
         part += self.below.take(knot)
         # Never past the last of the equals, however the product is rounded.
         np.minimum(part, lasts.take(knot), out=part)
-        return part
-
-    def _part(
-        self, knot: IntArray, counts: IntArray, random: np.random.Generator | None
-    ) -> FloatArray:
-        """Return how far along the equals of its knot each row stands, between 0 and 1."""
-        several = counts.take(knot) > 1
-        if random is not None and several.all():
-            return spread(knot, random)
-        part = np.full(knot.shape, 0.5)
-        if random is not None:
-            part[several] = spread(knot[several], random)
         return part
 
 

@@ -161,10 +161,10 @@ def german_utility(curve: fourfifths.Tradeoff, raw: fourfifths.Tradeoff) -> Clai
         f"SVM, combinatorial, strata young and old: {before.utility:.3f} to {after.utility:.3f}; "
         f"strata each year of age: to {by_year.utility:.3f}",
         verdict,
-        f"with the two strata that the paper names it does not fall so far; of {ages} ages "
-        f"{single} have one row only: repaired by them as they are, there is one level, each "
-        "column becomes one value, and utility is .5 by construction; here years with under 4 rows "
-        "are pooled, and columns keep 4 levels or more",
+        f"with the two strata that the paper names it does not fall so far; {ages} ages, of which "
+        f"{single} with a single row, taken as strata as they are, leave one level: each column "
+        "becomes one value, and utility is .5 by construction; here ages with under 4 rows are "
+        "pooled, and columns keep 4 levels or more",
     )
 
 

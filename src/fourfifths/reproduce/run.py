@@ -171,8 +171,8 @@ def _report(
         f"fourfifths {fourfifths.__version__}; amounts "
         f"{', '.join(f'{amount:g}' for amount in settings.amounts)}; Adult's own split; "
         f"{settings.repeats} random splits of Ricci and German, two thirds for training. C of LR "
-        "and SVM by three-fold cross-validation on BER over 13 values, on at most 5,000 training "
-        "rows. Every figure is of test rows.",
+        "and SVM by three-fold cross-validation on BER over 13 values (but those too large to "
+        "converge), on at most 5,000 training rows. Every figure is of test rows.",
         *(("", QUICK_CAUTION) if settings.amounts == QUICK_AMOUNTS else ()),
         "",
         "| claim | measured | verdict | why |",
