@@ -13,8 +13,8 @@ def reproduce(
         list[str] | None,
         typer.Option(
             metavar="FIGURE",
-            help="sat, predictability, utility, several, comparison, beyond-trees or "
-            "beyond-joint; repeat it. Default: all.",
+            help="sat, predictability, utility, several, comparison, beyond-trees, "
+            "beyond-amounts or beyond-joint; repeat it. Default: all.",
         ),
     ] = None,
     out: Annotated[

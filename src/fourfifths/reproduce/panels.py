@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy.stats import norm
 
 import fourfifths
 from fourfifths.plot_style import LINE
@@ -52,34 +51,6 @@ class Panel:
     draw: Callable[[Sequence[Row]], Figure]
 
 
-def sat_rows(_: Curves) -> list[Row]:
-    """Return the paper's two Gaussians and their repair, as quantiles."""
-    level = (np.arange(4000) + 0.5) / 4000
-    high, low = norm.ppf(level, 550, 100), norm.ppf(level, 400, 50)
-    group = np.repeat(["A", "B"], level.size)
-    repairer = fourfifths.Repairer(method="geometric", scope="column")
-    full = repairer.fit_transform(np.concatenate([high, low])[:, None], protected=group).ravel()
-    half = repairer.set_params(amount=0.5).transform(
-        np.concatenate([high, low])[:, None], protected=group
-    )
-    columns = (level, high, low, full[: level.size], half.ravel()[: level.size])
-    names = ("level", "A", "B", "full repair of both", "half repair of A")
-    return [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns, strict=True)]
-
-
-def draw_sat(rows: Sequence[Row]) -> Figure:
-    """Draw the densities, from the quantiles' slopes."""
-    figure, axes = _figure(1)
-    level = np.array([row["level"] for row in rows])
-    for name, color in zip(list(rows[0])[1:], ("C0", "C1", "black", "C2"), strict=True):
-        value = np.array([row[name] for row in rows])
-        density = np.gradient(level, value)
-        axes[0].plot(value, density, color=color, label=name)
-    axes[0].set(xlabel="SAT score", ylabel="density")
-    axes[0].legend(frameon=False, fontsize="small")
-    return figure
-
-
 def point_rows(curves: Curves) -> list[Row]:
     """Return one row per point, with every auditor's BER and the mean ratio over groups."""
     rows = []
@@ -105,7 +76,7 @@ def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
     Each model is shown against its like as auditor, or all against the one that is named.
     """
     names = list(dict.fromkeys(row["sweep"].partition("-")[0] for row in rows))
-    figure, axes = _figure(len(names))
+    figure, axes = new_figure(len(names))
     for axis, name in zip(axes, names, strict=True):
         _threshold(axis, name)
         for row in rows:
@@ -133,10 +104,37 @@ def draw_trees(rows: Sequence[Row]) -> Figure:
     return predictability(rows, "trees")
 
 
+def by_amount(rows: Sequence[Row]) -> Figure:
+    """Draw how well trees tell the protected attribute, by method, scope and amount."""
+    figure, axes = new_figure(1, width=4.4)
+    raw = [row for row in rows if row["method"] == "none"][:1]
+    for scope, method in dict.fromkeys((row["scope"], row["method"]) for row in rows):
+        versions = {
+            row["amount"]: row
+            for row in rows
+            if (row["scope"], row["method"]) == (scope, method) and method != "none"
+        }
+        if versions:
+            own = raw + [versions[amount] for amount in sorted(versions)]
+            axes[0].plot(
+                [row["amount"] for row in own],
+                [row["BER trees"] for row in own],
+                marker="o",
+                markersize=3.5,
+                linestyle=LINES[scope],
+                color=COLORS[method],
+                label=f"{method}, {scope}",
+            )
+    axes[0].axhline(line_of("adult"), color=LINE, linestyle=":", label="BER that certifies")
+    axes[0].set(xlabel="amount of repair", ylabel="BER of trees that predict sex", ylim=(0, 0.52))
+    axes[0].legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.02, 0.5))
+    return figure
+
+
 def utility(rows: Sequence[Row]) -> Figure:
     """Draw impact ratio against utility: SVM, and Ricci's own rule."""
     names = list(dict.fromkeys(row["sweep"] for row in rows))
-    figure, axes = _figure(len(names))
+    figure, axes = new_figure(len(names))
     for axis, name in zip(axes, names, strict=True):
         model = RULE if name == "ricci" else "SVM"
         own = [row for row in rows if row["sweep"] == name and row["model"] == model]
@@ -150,7 +148,7 @@ def utility(rows: Sequence[Row]) -> Figure:
 
 def several(rows: Sequence[Row]) -> Figure:
     """Draw utility against the mean impact ratio, for sex, race and both."""
-    figure, axes = _figure(2)
+    figure, axes = new_figure(2)
     for axis, method in zip(axes, ("combinatorial", "geometric"), strict=True):
         for place, name in enumerate(dict.fromkeys(row["sweep"] for row in rows)):
             own = [
@@ -179,7 +177,7 @@ def several(rows: Sequence[Row]) -> Figure:
 
 def comparison(rows: Sequence[Row]) -> Figure:
     """Draw parity against accuracy, repairs as points and other methods by name."""
-    figure, axes = _figure(1, width=5.2)
+    figure, axes = new_figure(1, width=5.2)
     for row in rows:
         if row["method"] in COLORS:
             mark = MARKS.get(row["model"], "o")
@@ -196,7 +194,8 @@ def comparison(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-def _figure(panels: int, width: float = 3.4) -> tuple[Figure, Any]:
+def new_figure(panels: int, width: float = 3.4) -> tuple[Figure, Any]:
+    """Return a figure of so many axes side by side, with room for a legend."""
     figure = Figure(figsize=(1.8 + width * panels, 3.6), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for axis in axes:

@@ -18,6 +18,7 @@ from fourfifths.reproduce.compare import comparison_rows
 from fourfifths.reproduce.experiments import Settings, experiments, find
 from fourfifths.reproduce.others import missing
 from fourfifths.reproduce.panels import Curves, Panel, Row
+from fourfifths.reproduce.sat import draw_sat, sat_rows
 from fourfifths.reproduce.verdicts import Claim
 
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
@@ -34,8 +35,8 @@ PANELS: Mapping[str, Panel] = {
     "sat": Panel(
         "The two Gaussians of the SAT figure, and their repair",
         (),
-        panels.sat_rows,
-        panels.draw_sat,
+        sat_rows,
+        draw_sat,
     ),
     "predictability": Panel(
         "Predictability of the protected attribute against the impact ratio of the class",
@@ -66,6 +67,12 @@ PANELS: Mapping[str, Panel] = {
         PAPER_SETS,
         panels.point_rows,
         panels.draw_trees,
+    ),
+    "beyond-amounts": Panel(
+        "What trees find in Adult, by method, scope and amount",
+        ("adult", "adult-column", "adult-joint"),
+        panels.point_rows,
+        panels.by_amount,
     ),
     "beyond-joint": Panel(
         "Joint and random repair, predictability by trees",
