@@ -23,7 +23,7 @@ ModelName = Literal["LR", "SVM", "GNB"]
 PENALTIES = np.logspace(-3, 3, 13)
 FOLDS = 3
 TUNING_ROWS = 5_000
-MAX_ITER = 5_000
+MAX_ITER = 100_000
 
 
 class PaperModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
