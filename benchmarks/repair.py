@@ -40,7 +40,7 @@ from fourfifths.datasets import load
 ADULT = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
 COLUMNS = 5
 GROUPS = (0, 1)
-WARM = 4 * compiled.LEAST  # rows: each group has enough for the compiled loops
+WARM = 4 * compiled.LEAST  # rows: enough for numba to be loaded
 SPARE = 100e6  # bytes that may be needed beside one column for each thread
 PEER = Path(__file__).with_name("aif360_peer.py")
 PEER_NEEDS = (
@@ -292,7 +292,7 @@ def main() -> None:
         report_peak(options.peak)
         return
     plan = QUICK if options.quick else FULL
-    once(WARM, 0)  # everything is imported and compiled now
+    once(WARM, 0)  # everything is imported now
     with tempfile.TemporaryDirectory() as folder:
         python, version = peer_environment(Path(folder))
         print(f"fourfifths {fourfifths.__version__}, numpy {np.__version__}, ", end="")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -115,8 +116,10 @@ def test_few_values_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compiled.loops(9) is None
 
 
-def test_numpy_does_it_where_numba_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "find_spec", lambda name: None)
+def test_numpy_does_it_where_numba_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("fourfifths.numba_loops")
+    monkeypatch.delitem(sys.modules, "fourfifths.numba_loops")
+    monkeypatch.setitem(sys.modules, "numba", None)
     assert compiled._loops.__wrapped__() is None
 
 

@@ -193,3 +193,9 @@ def test_protected_is_a_column_or_several(values: Any) -> None:
 def test_names_that_are_no_names_are_refused(options: Any) -> None:
     with pytest.raises(ColumnError, match=r"(protected|columns).*expected"):
         Repairer(**options).fit(pd.DataFrame(HAND))
+
+
+def test_a_value_as_text_and_as_a_number_is_an_error() -> None:
+    table = pd.DataFrame({"g": pd.Series([1] * 6 + ["1"] * 6, dtype=object), "x": range(12)})
+    with pytest.raises(GroupError, match="g: holds the same value as text and as a number"):
+        Repairer("g").fit(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -243,3 +244,19 @@ def test_new_rows_of_a_narrower_type_are_not_wrapped_round(library: str) -> None
         repairer.fit(makers[library]({"x": wide}), protected=GROUP)
         out = np.asarray(repairer.transform(makers[library]({"x": narrow}), protected=GROUP)["x"])
     assert set(out.tolist()) <= set(wide.tolist())
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_decimals_stay_decimals(library: str) -> None:
+    # By hand: the midpoints of 1.25 and 10.30 and so on, 5.775, to two places.
+    prices = [*(f"{at}.25" for at in range(1, 5)), *(f"{at}0.30" for at in range(1, 5))]
+    price = pa.array([Decimal(each) for each in prices], pa.decimal128(9, 2))
+    table = pa.table({"g": list("AAAABBBB"), "price": price})
+    given = (
+        pl.from_arrow(table) if library == "polars" else table.to_pandas(types_mapper=pd.ArrowDtype)
+    )
+    found = Repairer("g", scope="column").fit_transform(given)["price"]
+    assert found.dtype == given["price"].dtype
+    assert [float(each) for each in found.to_list()] == pytest.approx(
+        [5.775, 11.275, 16.775, 22.275] * 2, abs=0.0051
+    )

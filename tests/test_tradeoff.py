@@ -16,7 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 import fourfifths
 from fourfifths.errors import FourfifthsError
-from fourfifths.sweep import cells
+from fourfifths.sweep import cells, models
+from fourfifths.sweep.models import PENALTIES, PaperModel
 from fourfifths.sweep.points import make_point
 
 QUICK: dict[str, Any] = {
@@ -26,6 +27,18 @@ QUICK: dict[str, Any] = {
     "auditors": ["naive-bayes"],
     "amounts": [0, 0.5, 1],
     "repeats": 3,
+}
+
+
+RECORD: dict[str, Any] = {
+    "model": "GNB",
+    "method": "none",
+    "scope": "none",
+    "amount": 0.0,
+    "auc": [0.5, 0.0],
+    "auditor": {"naive-bayes": [1, 2, 1, 2]},
+    "rows": 8,
+    "changed": 0,
 }
 
 
@@ -223,21 +236,40 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_a_ratio_over_splits_is_that_of_their_rows_together() -> None:
     # 1 of 4 against 2 of 4, then 4 of 4 against 1 of 4: together 5 of 8 against 3 of 8.
-    def record(group: list[int], reference: list[int]) -> dict[str, Any]:
-        return {
-            "model": "GNB",
-            "method": "none",
-            "scope": "none",
-            "amount": 0.0,
-            "counts": [group, reference],
-            "auc": [0.5, 0.0],
-            "auditor": {"naive-bayes": [1, 2, 1, 2]},
-            "rows": 8,
-            "changed": 0,
-        }
-
-    splits = [record([1, 0, 0, 3], [2, 0, 0, 2]), record([4, 0, 0, 0], [1, 0, 0, 3])]
+    first, second = [[1, 0, 0, 3], [2, 0, 0, 2]], [[4, 0, 0, 0], [1, 0, 0, 3]]
+    splits = [{**RECORD, "counts": counts} for counts in (first, second)]
     point = make_point(splits, ["a", "b"], 1, 0.95, 0)
     assert point.impact_ratio == pytest.approx((5 / 8) / (3 / 8))  # the mean would be 2.25
     assert point.impact_ratios == {"a": pytest.approx(5 / 3)}
     assert point.parity == pytest.approx(1 - (3 / 8 - 5 / 8))
+
+
+def test_the_interval_over_splits_is_that_of_the_group_with_the_lowest_ratio() -> None:
+    # Group a has 2 of 4 in both splits, group b 1 and 4 of 4, the reference 4 of 4: a is lowest,
+    # though b has the lowest rate of one split.
+    splits = [{**RECORD, "counts": [[2, 0, 0, 2], [b, 0, 0, 4 - b], [4, 0, 0, 0]]} for b in (1, 4)]
+    point = make_point(splits, ["a", "b", "c"], 2, 0.95, 0)
+    assert point.impact_ratio == pytest.approx(0.5)
+    assert point.impact_ratio_interval == pytest.approx((0.5, 0.5))
+
+
+def test_values_of_c_that_do_not_converge_are_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = people()
+    values, hired = table[["score", "noise"]].to_numpy(), (table["hired"] == "yes").to_numpy()
+    chosen = PaperModel("SVM", [False, False]).fit(values, hired).classifier_.C
+    assert chosen in PENALTIES
+    # With so few steps only small values converge: the larger ones are not even tried.
+    monkeypatch.setattr(models, "MAX_ITER", 20)
+    tried: list[float] = []
+    real = PaperModel._error
+
+    def error(model: Any, *rest: Any) -> float | None:
+        tried.append(model.C)
+        return real(model, *rest)
+
+    monkeypatch.setattr(PaperModel, "_error", staticmethod(error))
+    few = PaperModel("SVM", [False, False]).fit(values, hired).classifier_.C
+    assert len(tried) < len(PENALTIES)
+    assert few < tried[-1]

@@ -155,10 +155,13 @@ def _with_true_notes(table: Any) -> Any:
         return table
     found = json.loads(notes[b"pandas"])
     for column in found.get("columns", ()):
-        name, was_whole = column.get("field_name"), "int" in column.get("numpy_type", "").lower()
-        is_float = name in table.column_names and pa.types.is_float64(table.field(name).type)
-        if was_whole and is_float:
-            column |= {"pandas_type": "float64", "numpy_type": "float64"}
+        name, noted = column.get("field_name"), str(column.get("numpy_type", ""))
+        if "int" not in noted.lower() or name not in table.column_names:
+            continue
+        now = {pa.float64(): "float64", pa.int64(): "int64"}.get(table.field(name).type)
+        if now is not None:  # pandas' types that can be missing begin with a capital
+            now = now.capitalize() if noted[0].isupper() else now
+            column |= {"pandas_type": now.lower(), "numpy_type": now}
     return table.replace_schema_metadata({**notes, b"pandas": json.dumps(found).encode()})
 
 

@@ -7,7 +7,6 @@ the same numbers. What is drawn at random is drawn by numpy in both.
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
 from types import ModuleType
 
 LEAST = 10_000  # values; for fewer, loading takes longer than it saves
@@ -20,8 +19,8 @@ def loops(size: int) -> ModuleType | None:
 
 @cache
 def _loops() -> ModuleType | None:
-    if find_spec("numba") is None:
+    try:
+        from fourfifths import numba_loops
+    except ImportError:  # not there, or too old for the numpy that is
         return None
-    from fourfifths import numba_loops
-
     return numba_loops

@@ -17,7 +17,7 @@ from fourfifths.errors import ColumnError, GroupError, OutcomeError, listed
 from fourfifths.model_impact import model_impact
 from fourfifths.repair.kinds import Typed, to_numbers
 from fourfifths.repair.repairer import Repairer
-from fourfifths.repair.stratification import Strata
+from fourfifths.repair.stratification import Strata, written
 from fourfifths.roles import outcome_of
 
 FEWEST = 5  # rows of a stratum, one for each fold of the audit
@@ -160,9 +160,9 @@ def _reference(strata: Strata, reference: Any) -> str | None:
     for column in named:
         if column not in strata.by:
             raise ColumnError(f"reference: {column!r} is not a protected column")
-    wanted = tuple(str(named.get(column)) for column in strata.by)
+    wanted = written(tuple(named.get(column) for column in strata.by))
     for group, name in zip(strata.groups, strata.labels, strict=True):
-        if tuple(str(value) for value in group) == wanted:
+        if written(group) == wanted:
             return name
     raise GroupError(
         f"reference={' & '.join(wanted)!r}: not among the groups of {' & '.join(strata.by)!r} "

@@ -128,6 +128,8 @@ def _outcome(table: Table, outcome: str | None, favorable: Any) -> tuple[str | N
 
 def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> Value:
     """Return the value of the outcome that means selected."""
+    if not values:
+        raise OutcomeError(f"outcome={outcome!r}: every value is missing")
     if favorable is not None:
         never = f"favorable={favorable!r}: never occurs in outcome {outcome!r}"
         return find_value(favorable, values, never, error=OutcomeError)

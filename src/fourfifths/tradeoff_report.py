@@ -107,4 +107,7 @@ def _notes(curve: Tradeoff) -> Iterator[str]:
         yield "intervals: bootstrap over the test rows; of the AUC, DeLong's; of the BER, exact"
     else:
         share = f"{100 * curve.confidence:g}%"
-        yield f"figures: of {curve.repeats} random splits together; intervals hold {share} of them"
+        yield (
+            f"figures: of {curve.repeats} random splits together (BER and changed: the mean); "
+            f"intervals hold {share} of them"
+        )

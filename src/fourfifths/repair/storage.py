@@ -171,7 +171,8 @@ def _read_strata(reader: Reader) -> Strata:
     reader.require(len(groups) > 1 and differ, "groups", "two or more, all different")
     reader.require(all(len(each) == len(by) for each in groups + pooled), "groups", "as many as by")
     reader.require(len(rows) == len(groups) and min(rows) > 0, "rows", "one for each stratum")
-    alone = {*pooled} & {*(groups[:-1] if pooled else groups)}
+    spelt = [written(group) for group in (groups[:-1] if pooled else groups)]
+    alone = {written(group) for group in pooled} & {*spelt}
     fits = not pooled or (pooled[0] == groups[-1] and len({*pooled}) == len(pooled))
     reader.require(fits and not alone, "pooled", "the groups of the last stratum, and no others")
     return Strata(by, groups, pooled, rows)

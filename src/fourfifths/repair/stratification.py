@@ -86,6 +86,8 @@ def fit_strata(
     """Find the strata, pool small ones if asked to, and return the stratum of each row."""
     found, codes = _groups(columns)
     name = " & ".join(by)
+    if len({written(group) for group in found}) < len(found):
+        raise GroupError(f"{name}: holds the same value as text and as a number; make all text")
     missing = int(np.sum(codes == UNKNOWN))
     if missing and unseen == "error":
         raise GroupError(

@@ -200,6 +200,6 @@ def _spread(name: str, curves: Curves) -> str:
     if not repeated:
         return ""
     return (
-        f"Of {', '.join(repeated)}, points are of all splits together; _low and _high hold 95% of "
-        "the splits. Of Adult they are bootstrap limits over test rows."
+        f"Of {', '.join(repeated)}, points are of all splits together (AUC and BERs: the mean); "
+        "_low and _high hold 95% of the splits. Of Adult they are bootstrap limits over test rows."
     )

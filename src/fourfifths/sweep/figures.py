@@ -32,16 +32,20 @@ def tally(predicted: BoolArray, truth: BoolArray, group: CodeArray, groups: int)
     return np.bincount(cells, minlength=4 * groups).reshape(groups, 4)
 
 
-def figures(counts: FloatArray | IntArray, reference: int) -> dict[str, FloatArray]:
+def figures(
+    counts: FloatArray | IntArray, reference: int, group: int | None = None
+) -> dict[str, FloatArray]:
     """Return the figures of each table of counts, which may be stacked.
 
-    `impact_ratio` is that of the group with the lowest selection rate but the reference's; `parity`
-    is 1 - (the reference's rate - that group's), Zemel's; utility is 1 - BER.
+    `impact_ratio` is that of a group over the reference: the one given, or the one with the lowest
+    selection rate; `parity` is 1 - (the reference's rate - that group's), Zemel's; utility is
+    1 - BER.
     """
     right, missed, wrong, passed = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = (right + wrong) / (right + missed + wrong + passed)
-        lowest = np.nanmin(np.delete(rates, reference, axis=-1), axis=-1)
+        others = np.delete(rates, reference, axis=-1)
+        lowest = np.nanmin(others, axis=-1) if group is None else rates[..., group]
         own = rates[..., reference]
         ratio = lowest / own
         total = np.sum(counts, axis=(-2, -1))

@@ -53,7 +53,7 @@ class PaperModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.encoder_ = encoder(self.is_category, sparse=False, scaler=MinMaxScaler()).fit(X)
         encoded = self.encoder_.transform(X)
         with warnings.catch_warnings():
-            # The chosen C has converged on fewer rows; on all, it is near enough where it stops.
+            # Where it stops is near enough: the chosen C has converged on fewer rows.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.classifier_ = self._chosen(encoded, y).fit(encoded, y)
         return self

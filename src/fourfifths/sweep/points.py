@@ -39,7 +39,9 @@ def make_point(
     found |= {name: _mean(values) for name, values in parts.items()}
     first = records[0]
     if len(records) > 1:
-        each = figures(counts, reference) | parts
+        ratios = _ratios(together, groups, reference)
+        lowest = groups.index(min(ratios, key=lambda name: ratios[name]))
+        each = figures(counts, reference, lowest) | parts
         limits = {name: spread_of(values, confidence) for name, values in each.items()}
     else:
         limits = _limits(first, reference, strongest, confidence, random_state)
