@@ -10,7 +10,8 @@ import pytest
 
 from fourfifths import cli, datasets
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
@@ -53,3 +54,10 @@ def test_the_set_up_is_two_commands() -> None:
 
 def test_the_data_sets_named_are_shipped() -> None:
     assert set(datasets.names()) >= {"ricci", "adult", "german"}
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/**/*.md")))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text())
+    gone = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert gone == []
