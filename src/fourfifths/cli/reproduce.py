@@ -34,4 +34,8 @@ def reproduce(
         typer.echo(f"{claim.verdict}: {claim.claim}: {claim.measured}")
     if quick:
         typer.echo(QUICK_CAUTION, err=True)
-    typer.echo(f"wrote {len(done.figures)} figures and REPORT.md to {done.folder}", err=True)
+    typer.echo(f"wrote {_counted(len(done.figures))} and REPORT.md to {done.folder}", err=True)
+
+
+def _counted(figures: int) -> str:
+    return f"{figures} figure{'s' if figures != 1 else ''}"
