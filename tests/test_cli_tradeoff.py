@@ -100,3 +100,10 @@ def test_a_folder_that_cannot_be_written(shell, tmp_path: Path) -> None:
     answer = shell("reproduce", "--only", "sat", "--out", str(tmp_path / "file" / "out"))
     assert answer.code == 2
     assert "cannot be written" in answer.err
+
+
+def test_too_few_rows_are_told_without_advice_that_does_not_help(shell, tmp_path: Path) -> None:
+    (tmp_path / "few.csv").write_text("g,x,y\na,1,yes\nb,2,no\n")
+    answer = shell("tradeoff", "few.csv", "--protected", "g", "--outcome", "y")
+    assert answer.code == 2
+    assert "g: strata with fewer than 4 rows: 'a: 1', 'b: 1'; leave those rows out" in answer.err

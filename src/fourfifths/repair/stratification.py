@@ -20,6 +20,7 @@ UNKNOWN = -1  # a missing or an unseen value
 LEAST = 4  # rows of a stratum
 MOST = 10_000  # strata
 FEW = 32
+POOL = "small='pool' (--small pool) merges them into one stratum; or "
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,12 @@ class Strata:
 
 
 def fit_strata(
-    by: tuple[str, ...], columns: Sequence[Any], unseen: Unseen, small: Small
+    by: tuple[str, ...], columns: Sequence[Any], unseen: Unseen, small: Small | Literal["refuse"]
 ) -> tuple[Strata, CodeArray]:
-    """Find the strata, pool small ones if asked to, and return the stratum of each row."""
+    """Find the strata, pool small ones if asked to, and return the stratum of each row.
+
+    To refuse is an error that does not speak of pooling.
+    """
     found, codes = _groups(columns)
     name = " & ".join(by)
     if len({written(group) for group in found}) < len(found):
@@ -100,8 +104,9 @@ def fit_strata(
     known = codes[codes != UNKNOWN] if missing else codes
     rows = np.bincount(known, minlength=len(found)).astype(np.int64)
     few = [place for place, size in enumerate(rows) if size < LEAST]
-    if few and small == "error":
-        raise GroupError(_too_small(name, [found[place] for place in few], rows[few]))
+    if few and small != "pool":
+        remedy = POOL if small == "error" else ""
+        raise GroupError(_too_small(name, [found[place] for place in few], rows[few], remedy))
     strata = _pool(by, found, rows, few) if few else Strata(by, found, (), tuple(map(int, rows)))
     return strata, strata.renumbered(found, codes)
 
@@ -112,7 +117,7 @@ def _pool(by: tuple[str, ...], found: tuple[Group, ...], rows: IntArray, few: li
     kept = [place for place in range(len(found)) if place not in few]
     if total < LEAST or not kept:
         raise GroupError(
-            _too_small(" & ".join(by), pooled, rows[few], pool=" even if they are pooled")
+            _too_small(" & ".join(by), pooled, rows[few], "", " even if they are pooled")
         )
     return Strata(
         by,
@@ -122,12 +127,13 @@ def _pool(by: tuple[str, ...], found: tuple[Group, ...], rows: IntArray, few: li
     )
 
 
-def _too_small(name: str, groups: Sequence[Group], rows: IntArray, pool: str = "") -> str:
+def _too_small(
+    name: str, groups: Sequence[Group], rows: IntArray, remedy: str, pooled: str = ""
+) -> str:
     sizes = listed(f"{label(group)}: {size}" for group, size in zip(groups, rows, strict=True))
-    remedy = "" if pool else "small='pool' (--small pool) merges them into one stratum; or "
     return (
-        f"{name}: strata with fewer than {LEAST} rows{pool}: {sizes}; {remedy}leave those rows out,"
-        " or make coarser strata"
+        f"{name}: strata with fewer than {LEAST} rows{pooled}: {sizes}; {remedy}leave those rows "
+        "out, or make coarser strata"
     )
 
 

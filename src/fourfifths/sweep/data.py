@@ -137,7 +137,7 @@ def read_data(
     frame = with_numbers(loaded, roles.bands, must=True).frame
     by = tuple(roles.protected)
     _, parts = strata_columns(Input(frame), by, None, roles.bands)
-    strata, group = fit_strata(by, parts, "keep", "error")
+    strata, group = fit_strata(by, parts, "keep", "refuse")
     known, selected, favorable = outcome_of(frame[str(roles.outcome)], roles.favorable)
     roles = replace(roles, favorable=favorable)
     known &= group >= 0
