@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -29,13 +30,12 @@ def reproduce(
     from fourfifths.reproduce.run import QUICK_CAUTION
     from fourfifths.reproduce.run import reproduce as run
 
+    start = time.monotonic()
     done = run(out, only=only or (), quick=quick, n_jobs=jobs)
     for claim in done.claims:
         typer.echo(f"{claim.verdict}: {claim.claim}: {claim.measured}")
     if quick:
         typer.echo(QUICK_CAUTION, err=True)
-    typer.echo(f"wrote {_counted(len(done.figures))} and REPORT.md to {done.folder}", err=True)
-
-
-def _counted(figures: int) -> str:
-    return f"{figures} figure{'s' if figures != 1 else ''}"
+    took = f"{time.monotonic() - start:.0f} s"
+    figures = f"{len(done.figures)} figure{'s' if len(done.figures) != 1 else ''}"
+    typer.echo(f"wrote {figures} and REPORT.md to {done.folder} in {took}", err=True)
