@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fourfifths.counts import CodeArray, FloatArray, IntArray
+import numpy as np
+
+from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.draws import Draws
 from fourfifths.errors import TableError
 from fourfifths.plain import plain
 from fourfifths.repair.columns import Method, OrderedColumn
 from fourfifths.repair.kinds import Typed
-from fourfifths.repair.model import Column, Model
+from fourfifths.repair.model import Column, Model, Placed
 from fourfifths.repair.stratification import Strata
 
 
@@ -94,16 +96,16 @@ def explain_row(
         return Explanation(None, None, "its stratum was not fitted, and the row is kept", ())
     random = draws.generator()
     touched = amount > 0 and (method != "random" or random.random() < amount)
-    levels = model.levels(values, stratum, random)
+    placed, profile = model.placed(values, np.zeros(1, dtype=np.int64), stratum, random)
     cells = []
-    for column, each, own, (_, level) in zip(model.columns, typed, values, levels.of, strict=True):
-        after = own
-        if touched and level.size:
-            after = column.write(own, level, method, amount, random)
-        cells.append(_cell(column, each, own, level, after, stratum, method))
+    for column, each, own in zip(model.columns, typed, placed, strict=True):
+        after = own.values
+        if touched and after.size:
+            after = column.write(after, own.level, method, amount, random)
+        cells.append(_cell(column, each, own, after, stratum, method))
     return Explanation(
         strata.labels[stratum],
-        None if levels.profile is None else int(levels.profile[0]),
+        None if profile is None else int(profile[0]),
         _because(method, amount, touched=touched),
         tuple(cells),
     )
@@ -112,25 +114,24 @@ def explain_row(
 def _cell(
     column: Column,
     typed: Typed,
-    own: FloatArray,
-    level: IntArray,
+    own: Placed,
     after: FloatArray,
     stratum: int,
     method: Method,
 ) -> Cell:
-    if not level.size:
+    if not own.rows.size:
         return Cell(str(typed.name), None, float("nan"), float("nan"), None, None)
     rank, target = float("nan"), column.full
     if isinstance(column, OrderedColumn):
         if method == "geometric" and typed.kind != "ordered":
             target = column.consensus
-        rank = float(column.strata[stratum].at_ranks(own, None)[0])
+        rank = float(column.strata[stratum].at_ranks(own.values, None)[0])
     return Cell(
         str(typed.name),
-        _shown(typed, own[0]),
+        _shown(typed, own.values[0]),
         rank,
-        float(level[0] + 0.5) / column.levels if isinstance(column, OrderedColumn) else rank,
-        _shown(typed, target[level[0]]),
+        float(own.level[0] + 0.5) / column.levels if isinstance(column, OrderedColumn) else rank,
+        _shown(typed, target[own.level[0]]),
         _shown(typed, after[0]),
     )
 

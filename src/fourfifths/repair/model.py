@@ -26,19 +26,12 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Levels:
-    """Where rows of one stratum are put.
+class Placed:
+    """The values of one column in some rows of one stratum, none missing, and their levels."""
 
-    Attributes
-    ----------
-    of : list of (rows, level)
-        For each column, the rows that have a value, and the level that each gets.
-    profile : int array or None
-        The profile of each row, under joint repair.
-    """
-
-    of: list[tuple[IntArray | slice, IntArray]]
-    profile: IntArray | None
+    rows: IntArray
+    values: FloatArray
+    level: IntArray
 
 
 @dataclass(frozen=True)
@@ -91,32 +84,56 @@ class Model:
         amount: float,
         random: np.random.Generator,
     ) -> None:
-        own = [each[rows] for each in values]
-        for place, (present, level) in enumerate(self.levels(own, stratum, random).of):
-            known = own[place][present]
-            written = self.columns[place].write(known, level, method, amount, random)
-            out[place][rows[present]] = written
+        placed, _ = self.placed(values, rows, stratum, random)
+        for column, each, written in zip(self.columns, placed, out, strict=True):
+            written[each.rows] = column.write(each.values, each.level, method, amount, random)
 
-    def levels(
-        self, values: Sequence[FloatArray], stratum: int, random: np.random.Generator
-    ) -> Levels:
-        """Return the level that each row of a stratum gets in each column."""
-        if self.profiles is not None:
-            ranks = rank_matrix(self.columns, values, stratum, self.ties, random)
-            profile = self.profiles.of(ranks, stratum, random)
-            if self.profiles.number > 1:
-                ranks = self.profiles.repaired(ranks, profile, stratum)
-        found = []
-        for place, (column, own) in enumerate(zip(self.columns, values, strict=True)):
-            missing = np.isnan(own)
-            # A slice where all rows have a value: nothing is copied then.
-            present = np.flatnonzero(~missing) if missing.any() else slice(None)
-            if self.profiles is None:
-                level = column.to_levels(stratum, own[present], self.ties, random)
-            else:
-                level = column.from_ranks(ranks[present, place])
-            found.append((present, level))
-        return Levels(found, None if self.profiles is None else profile)
+    def placed(
+        self,
+        values: Sequence[FloatArray],
+        rows: IntArray,
+        stratum: int,
+        random: np.random.Generator,
+    ) -> tuple[Iterator[Placed], IntArray | None]:
+        """Put rows of a stratum at their levels.
+
+        Return one column after the other, and the profile of each row under joint repair.
+        """
+        if self.profiles is None:
+            return self._alone(values, rows, stratum, random), None
+        own = [each[rows] for each in values]
+        ranks = rank_matrix(self.columns, own, stratum, self.ties, random)
+        profile = self.profiles.of(ranks, stratum, random)
+        if self.profiles.number > 1:
+            ranks = self.profiles.repaired(ranks, profile, stratum)
+        return self._together(own, rows, ranks), profile
+
+    def _alone(
+        self,
+        values: Sequence[FloatArray],
+        rows: IntArray,
+        stratum: int,
+        random: np.random.Generator,
+    ) -> Iterator[Placed]:
+        for column, each in zip(self.columns, values, strict=True):
+            own = each[rows]
+            known = _known(own)
+            own = own[known]
+            level = column.to_levels(stratum, own, self.ties, random)
+            yield Placed(rows[known], own, level)
+
+    def _together(
+        self, values: Sequence[FloatArray], rows: IntArray, ranks: FloatArray
+    ) -> Iterator[Placed]:
+        for column, own, rank in zip(self.columns, values, ranks.T, strict=True):
+            known = _known(own)
+            yield Placed(rows[known], own[known], column.from_ranks(rank[known]))
+
+
+def _known(values: FloatArray) -> IntArray | slice:
+    """Return where a value is not missing; a slice, which copies nothing, if none is."""
+    missing = np.isnan(values)
+    return np.flatnonzero(~missing) if missing.any() else slice(None)
 
 
 def fit_model(
