@@ -47,6 +47,23 @@ def test_strata_may_be_of_any_plain_type(dtype: Any) -> None:
         assert repairer.transform(VALUES, protected=values)[0, 0] == 5.5  # of 1 and 10
 
 
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        (np.int8, (-128, 127)),
+        (np.int64, (-3, 9_990)),
+        (np.uint64, (2**63 - 1, 2**63)),
+        (np.uint64, (2**64 - 9, 2**64 - 1)),
+        (np.int64, (-(2**63), 2**63 - 1)),
+    ],
+)
+def test_strata_may_be_any_whole_numbers(dtype: Any, values: tuple[int, int]) -> None:
+    protected = np.array([values[row % 2] for row in range(ROWS)], dtype=dtype)
+    repairer = Repairer(scope="column").fit(VALUES, protected=protected)
+    assert repairer.strata_.groups == tuple((value,) for value in values)
+    assert repairer.stratum_of(VALUES, protected=protected).tolist() == [0, 1] * (ROWS // 2)
+
+
 @MAKERS
 def test_a_stratum_that_was_not_fitted_is_named(make: Any) -> None:
     new = make(columns(g=["a"] * 5 + ["z"] * 2 + ["b"] * 5))

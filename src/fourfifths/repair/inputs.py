@@ -106,6 +106,8 @@ def _fits(values: FloatArray, array: NDArray[Any]) -> bool:
 
 def read_input(given: Any) -> Input:
     """Return a dataframe as such; anything else is an array, or will be one."""
+    if isinstance(given, np.ndarray):
+        return Input(None)
     try:
         frame: Any = nw.from_native(given)
     except TypeError:

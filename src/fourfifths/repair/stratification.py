@@ -159,6 +159,8 @@ def _factorize(column: Any) -> tuple[tuple[Any, ...], CodeArray]:
     """Return the distinct values of a column, sorted, and the place of each row's value."""
     if isinstance(column, nw.Series):
         missing, distinct = _series_values(column)
+    elif _is_close(column):
+        return _counted(column)
     else:
         missing, distinct = _array_values(column)
     _check_number(len(distinct))
@@ -174,6 +176,23 @@ def _factorize(column: Any) -> tuple[tuple[Any, ...], CodeArray]:
     return tuple(_plain(value) for value in distinct), codes
 
 
+def _is_close(array: NDArray[Any]) -> bool:
+    """Return whether an array holds whole numbers that lie so close together as to be counted."""
+    whole = array.dtype.kind in "iu" and array.size > 0
+    return whole and int(array.max()) - int(array.min()) < MOST
+
+
+def _counted(array: NDArray[Any]) -> tuple[tuple[int, ...], CodeArray]:
+    """Factorize whole numbers that lie close together."""
+    least = array.min()
+    shifted = array.astype(np.int64) - least.astype(np.int64)
+    counts = np.bincount(shifted)
+    distinct = np.flatnonzero(counts)
+    codes = np.full(counts.size, UNKNOWN, dtype=np.int16)
+    codes[distinct] = np.arange(distinct.size)
+    return tuple(int(least) + int(value) for value in distinct), codes.take(shifted)
+
+
 def _array_values(array: NDArray[Any]) -> tuple[BoolArray, Any]:
     if array.dtype.kind == "f":
         missing = np.isnan(array)
@@ -181,9 +200,6 @@ def _array_values(array: NDArray[Any]) -> tuple[BoolArray, Any]:
         missing = np.asarray((array == None) | (array != array), dtype=bool)  # noqa: E711
     else:
         missing = np.zeros(array.shape, dtype=bool)
-    if array.dtype.kind in "iu" and array.size and int(array.max()) - int(array.min()) < MOST:
-        least = int(array.min())
-        return missing, np.flatnonzero(np.bincount(array.astype(np.int64) - least)) + least
     try:
         return missing, np.unique(array[~missing] if missing.any() else array)
     except TypeError:
