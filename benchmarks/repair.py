@@ -23,6 +23,7 @@ import venv
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from unittest import mock
@@ -149,8 +150,8 @@ def half() -> Repairer:
 
 
 def numpy_alone() -> AbstractContextManager[object]:
-    """Do without numba, though it is there."""
-    return mock.patch.object(compiled, "_loops", return_value=None)
+    """Do without numba, though it is there; a Mock in its place would take time to be called."""
+    return mock.patch.object(compiled, "_loops", new=cache(lambda: None))
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -1,4 +1,4 @@
-"""Levels, representatives and draws, against their definitions; the grid, against searchsorted."""
+"""Levels and representatives, against their definitions; the grid, against searchsorted."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from statistics import median
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from fourfifths.counts import FloatArray
-from fourfifths.draws import Calls, Draws, fresh_seed, spread
 from fourfifths.lookup import BLOCK, make_grid
-from fourfifths.quantiles import distinct, median_of, rank_table, representatives, starts
+from fourfifths.quantiles import (
+    distinct,
+    in_order,
+    median_of,
+    rank_table,
+    representatives,
+    starts,
+)
 
 SIZES = [(1, 1), (4, 4), (8, 4), (7, 3), (10, 7), (100, 16), (101, 64)]
 
@@ -22,6 +30,30 @@ def buckets(values: list[float], levels: int) -> list[list[float]]:
     for place, value in enumerate(sorted(values)):
         found[place * levels // len(values)].append(value)
     return found
+
+
+# --- order ---
+
+WHOLE = st.integers(-40, 40).map(float)
+ODD = st.sampled_from([0.5, -1e9, 2.0**53, 1e300, np.inf, -np.inf, np.nan])
+
+
+@given(st.lists(WHOLE, max_size=200), st.lists(ODD, max_size=2))
+def test_values_are_put_in_order_whether_they_are_counted_or_sorted(
+    whole: list[float], odd: list[float]
+) -> None:
+    values = np.array(whole + odd)
+    np.testing.assert_array_equal(in_order(values.copy()), np.sort(values))
+
+
+def test_a_fraction_far_down_is_seen() -> None:
+    values = np.append(np.arange(1_000.0) % 7, 2.5)
+    assert in_order(values.copy()).tolist() == sorted(values)
+
+
+def test_large_whole_numbers_keep_every_digit() -> None:
+    values = 2.0**52 + np.array([5, 1, 3, 1, 0, 9, 2, 2, 4, 8])
+    assert in_order(values.copy()).tolist() == sorted(values)
 
 
 # --- levels ---
@@ -57,6 +89,18 @@ def test_equals_are_split_over_their_levels_in_their_shares() -> None:
         found = rank_table(values, 4).at_levels(values, np.random.default_rng(seed))
         assert sorted(found[:6]) == [0, 0, 1, 1, 2, 2]
         assert found[6:].tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("new", [[], [2.5], [-9.0, 99.0]], ids=["seen", "between", "outside"])
+def test_few_values_have_the_levels_of_their_definition(new: list[float]) -> None:
+    # Of 1,000 rows at 100 levels, 3 has the places 0 to 299, 5 those to 998, and 8 the last one.
+    values = np.array([3.0] * 300 + [5.0] * 699 + [8.0])
+    table = rank_table(values, 100)
+    found = table.at_levels(np.append(values, new), np.random.default_rng(0))
+    assert np.bincount(found[:300]).tolist() == [10] * 30
+    assert np.bincount(found[300:999])[30:].tolist() == [10] * 69 + [9]
+    assert found[999] == 99
+    assert found[1_000:].tolist() == [0 if value < 3 else 99 for value in new]
 
 
 def test_equals_in_the_middle_take_the_level_of_the_middle_place() -> None:
@@ -186,6 +230,23 @@ def test_the_grid_finds_the_same_in_more_than_one_block() -> None:
     assert make_grid(knots).places(np.empty(0)).tolist() == []
 
 
+@pytest.mark.parametrize("name", KNOTS)
+def test_the_grid_knows_its_own_knots_or_does_not_say(name: str) -> None:
+    knots = np.unique(KNOTS[name])
+    grid = make_grid(knots)
+    places = RANDOM.permutation(knots.size)
+    found = grid.exact(knots[places])
+    assert found is None or np.array_equal(found, places)
+    assert (found is None) == (grid.halvings > 1)
+
+
+@pytest.mark.parametrize("strange", [-51.0, -49.5, 0.25, 49.01, 1e300])
+def test_the_grid_says_no_knot_for_what_is_none(strange: float) -> None:
+    grid = make_grid(KNOTS["whole numbers"])
+    assert grid.exact(np.array([-50.0, 0, 49])).tolist() == [0, 50, 99]
+    assert grid.exact(np.array([-50.0, strange, 49])) is None
+
+
 @pytest.mark.parametrize("outside", [-1.7e308, 1.7e308])
 def test_the_grid_takes_values_far_outside_without_a_warning(outside: float) -> None:
     knots = np.unique(RANDOM.normal(size=1_000))
@@ -198,53 +259,3 @@ def test_the_grid_takes_lumps_that_are_too_far_apart_to_subtract() -> None:
     knots = np.unique(np.concatenate([-lump, lump, RANDOM.normal(size=20)]))
     found = make_grid(knots).places(knots)
     assert np.array_equal(found, np.arange(1, knots.size + 1))
-
-
-# --- draws ---
-
-
-def test_draws_in_a_cell_take_one_of_each_of_its_parts() -> None:
-    cells = RANDOM.integers(0, 9, 500)
-    draws = spread(cells, np.random.default_rng(0))
-    for cell in range(9):
-        own = np.sort(draws[cells == cell])
-        assert np.floor(own * own.size).tolist() == list(range(own.size))
-
-
-def test_a_draw_alone_is_uniform_whatever_its_cell_and_place() -> None:
-    cells = np.array([0, 0, 0, 1, 2, 2])
-    draws = np.stack([spread(cells, np.random.default_rng(seed)) for seed in range(2_000)])
-    pvalues = [stats.kstest(row, "uniform").pvalue for row in draws.T]
-    assert min(pvalues) > 0.01
-    assert draws.min() >= 0
-    assert draws.max() < 1
-
-
-def test_who_of_a_cell_draws_what_does_not_depend_on_the_order_of_rows() -> None:
-    # The first row is above the second as often as below it.
-    cells = np.zeros(2, dtype=np.int64)
-    above = [np.diff(spread(cells, np.random.default_rng(seed)))[0] > 0 for seed in range(2_000)]
-    assert stats.binomtest(sum(above), 2_000).pvalue > 0.01
-
-
-def test_no_rows_have_no_draws() -> None:
-    assert spread(np.empty(0, dtype=np.int64), np.random.default_rng(0)).tolist() == []
-
-
-def test_each_call_draws_anew_and_the_same_seed_draws_the_same() -> None:
-    def first_draws(seed: int) -> list[float]:
-        calls = Calls(seed)
-        return [calls.next().generator().random() for _ in range(5)]
-
-    assert first_draws(0) == first_draws(0)
-    assert len({*first_draws(0), *first_draws(1)}) == 10
-
-
-def test_parts_of_a_call_draw_apart_from_each_other_and_from_other_calls() -> None:
-    draws = [Draws(0, (1,)), Draws(0, (1,)).part(0), Draws(0, (1,)).part(1), Draws(0, (2,)).part(0)]
-    assert len({each.generator().random() for each in draws}) == 4
-
-
-def test_a_seed_is_kept_and_none_is_a_new_one() -> None:
-    assert fresh_seed(7) == 7
-    assert fresh_seed(None) != fresh_seed(None)

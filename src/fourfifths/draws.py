@@ -7,8 +7,10 @@ row that comes alone the same draw, and rows one by one would not be distributed
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fourfifths.compiled import loops
 from fourfifths.counts import FloatArray, IntArray
@@ -72,21 +74,50 @@ def spread(cells: IntArray, random: np.random.Generator) -> FloatArray:
     """
     if not cells.size:
         return np.empty(0)
-    counts = np.bincount(cells)
-    starts = np.cumsum(counts) - counts
-    # (place in the cell + the cell's shift) / count, for rows in the order of their cells.
-    shift = random.random(counts.size) - starts
-    shuffled = random.permutation(cells.size)
+    number = int(cells.max()) + 1
+    rows, dealt = deal(cells, np.zeros(number), np.ones(number), random)
     draws = np.empty(cells.size)
+    draws[rows] = dealt
+    return draws
+
+
+def deal(
+    cells: IntArray, low: NDArray[Any], high: NDArray[Any], random: np.random.Generator
+) -> tuple[IntArray | slice, FloatArray]:
+    """Return rows, in some order, and for each a draw between the limits of its cell.
+
+    The draws are spread evenly between the limits, as those of `spread` are; the upper one is
+    never reached, however a draw is rounded.
+    """
+    counts = np.bincount(cells, minlength=low.size)
+    starts = np.cumsum(counts) - counts
+    # low + (place in the cell + the cell's shift) rate, for rows in the order of their cells.
+    shift = random.random(counts.size) - starts
+    low = low.astype(np.float64)
+    rate = (high - low) / np.maximum(counts, 1)
+    last = np.nextafter(high, low)
+    rows = _shuffled(cells.size, random)
     compiled = loops(cells.size)
     if compiled is not None:
-        compiled.spread(shuffled, cells, starts, shift, counts, draws)
-        return draws
+        draws = np.empty(cells.size)
+        compiled.deal(rows, cells, starts, shift, rate, low, last, draws)
+        return slice(None), draws
     # Numbers of 8 or 16 bits are sorted stably in one pass or two.
     short = cells.astype(np.min_scalar_type(counts.size))
-    order = shuffled[np.argsort(short[shuffled], kind="stable")]
-    ordered = np.arange(cells.size, dtype=np.float64)
-    ordered += np.repeat(shift, counts)
-    ordered /= np.repeat(counts, counts)
-    draws[order] = ordered
-    return draws
+    rows = rows.take(np.argsort(short.take(rows), kind="stable"))
+    draws = np.arange(cells.size, dtype=np.float64)
+    draws += np.repeat(shift, counts)
+    draws *= np.repeat(rate, counts)
+    draws += np.repeat(low, counts)
+    np.minimum(draws, np.repeat(last, counts), out=draws)
+    return rows, draws
+
+
+def _shuffled(size: int, random: np.random.Generator) -> IntArray:
+    """Return the rows in the order of random keys of 16 bits, which are sorted in two passes.
+
+    Rows with the same key stay as they are: of two rows the first comes first with a probability
+    of 1/2 + 1/2**17.
+    """
+    words = random.bit_generator.random_raw(size // 4 + 1)
+    return np.argsort(words.view(np.uint16)[:size], kind="stable")

@@ -16,6 +16,7 @@ from fourfifths.compiled import loops
 from fourfifths.counts import FloatArray, IntArray
 
 CELLS_PER_KNOT = 2
+LEAST_CELLS = 4096  # of so many, few knots mostly have one each
 BLOCK = 16_384
 MANY = 1024
 SPARED = 2  # of many knots, so many at each end share a cell: outliers do not stretch the grid
@@ -69,6 +70,13 @@ class Grid:
             found[start : start + BLOCK] = place
         return found
 
+    def exact(self, values: FloatArray) -> IntArray | None:
+        """Return which knot each value equals; None if some equal none, or knots share a cell."""
+        if self.halvings > 1:
+            return None
+        place = self.first.take(self._cell(values)).astype(np.int64)
+        return place if np.all(self.knots.take(place) == values) else None
+
     def _cell(self, values: FloatArray) -> IntArray:
         # The same arithmetic for knots and values: rounding cannot put them in the wrong order.
         if self.scale == 0:
@@ -88,7 +96,7 @@ def make_grid(knots: FloatArray) -> Grid:
     >>> make_grid(np.array([1.0, 2.0])).places(np.array([0.5, 1.0, 3.0]))
     array([0, 1, 2])
     """
-    cells = CELLS_PER_KNOT * knots.size
+    cells = max(CELLS_PER_KNOT * knots.size, LEAST_CELLS)
     spared = SPARED if knots.size >= MANY else 0
     low, high = float(knots[spared]), float(knots[-1 - spared])
     with np.errstate(over="ignore", divide="ignore"):

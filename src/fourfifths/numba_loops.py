@@ -90,31 +90,23 @@ def levels(
 
 
 @_compiled
-def spread(
+def deal(
     shuffled: IntArray,
     cells: IntArray,
     starts: IntArray,
     shift: FloatArray,
-    counts: IntArray,
+    rate: FloatArray,
+    low: NDArray[Any],
+    last: FloatArray,
     draws: FloatArray,
 ) -> None:
-    """See `draws.spread`; what is in `starts` is written over."""
+    """See `draws.deal`; what is in `starts` is written over."""
     for place in range(shuffled.size):
         row = np.uint64(shuffled[place])
         cell = np.uint64(cells[row])
-        draws[row] = (starts[cell] + shift[cell]) / counts[cell]
+        draw = (starts[cell] + shift[cell]) * rate[cell] + low[cell]
+        draws[row] = min(draw, last[cell])
         starts[cell] += 1
-
-
-@_compiled
-def stands(
-    part: FloatArray, knot: IntArray, counts: IntArray, below: IntArray, lasts: FloatArray
-) -> None:
-    """See `quantiles.Ranks._stand`; what is in `part` is written over."""
-    for row in range(part.size):
-        own = np.uint64(knot[row])
-        stand = part[row] * counts[own] + below[own]
-        part[row] = min(stand, lasts[own])
 
 
 @_compiled

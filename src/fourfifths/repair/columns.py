@@ -99,7 +99,10 @@ class OrderedColumn:
         if method == "geometric" and self.kind != "ordered":
             if amount == 1:
                 return self.consensus.take(level)
-            return (1 - amount) * values + amount * self.consensus.take(level)
+            repaired = self.consensus.take(level)
+            repaired *= amount
+            repaired += (1 - amount) * values
+            return repaired
         if method == "random":
             return self.full.take(level)
         own = np.maximum(self.value_grid.places(values) - 1, 0)

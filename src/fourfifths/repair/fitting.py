@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.draws import Draws
 from fourfifths.errors import ColumnError, listed
+from fourfifths.quantiles import in_order
 from fourfifths.repair.categories import fit_categories
 from fourfifths.repair.columns import Ties, fit_ordered
 from fourfifths.repair.inputs import Input
@@ -66,8 +67,8 @@ def _fit(
     """Fit one column: its values stratum after stratum, each sorted in its place."""
     parts = np.split(values[rows], np.cumsum(strata.rows)[:-1])
     ordered = []
-    for own in parts:
-        own.sort()
+    for part in parts:
+        own = in_order(part)
         present = own[: np.searchsorted(own, np.nan)]  # missing sorts last
         if present.size and np.isinf(present[[0, -1]]).any():
             checked(values, typed)
