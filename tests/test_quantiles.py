@@ -6,15 +6,12 @@ from statistics import median
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from fourfifths.counts import FloatArray
 from fourfifths.lookup import BLOCK, make_grid
 from fourfifths.quantiles import (
     distinct,
-    in_order,
     median_of,
     rank_table,
     representatives,
@@ -30,30 +27,6 @@ def buckets(values: list[float], levels: int) -> list[list[float]]:
     for place, value in enumerate(sorted(values)):
         found[place * levels // len(values)].append(value)
     return found
-
-
-# --- order ---
-
-WHOLE = st.integers(-40, 40).map(float)
-ODD = st.sampled_from([0.5, -1e9, 2.0**53, 1e300, np.inf, -np.inf, np.nan])
-
-
-@given(st.lists(WHOLE, max_size=200), st.lists(ODD, max_size=2))
-def test_values_are_put_in_order_whether_they_are_counted_or_sorted(
-    whole: list[float], odd: list[float]
-) -> None:
-    values = np.array(whole + odd)
-    np.testing.assert_array_equal(in_order(values.copy()), np.sort(values))
-
-
-def test_a_fraction_far_down_is_seen() -> None:
-    values = np.append(np.arange(1_000.0) % 7, 2.5)
-    assert in_order(values.copy()).tolist() == sorted(values)
-
-
-def test_large_whole_numbers_keep_every_digit() -> None:
-    values = 2.0**52 + np.array([5, 1, 3, 1, 0, 9, 2, 2, 4, 8])
-    assert in_order(values.copy()).tolist() == sorted(values)
 
 
 # --- levels ---

@@ -19,7 +19,6 @@ from fourfifths.draws import deal
 from fourfifths.lookup import Grid, make_grid
 
 FEW = 4  # levels for each knot, at least, where knots are few
-PROBE = 64  # values that tell most columns of fractions from whole numbers
 
 
 @dataclass(frozen=True)
@@ -153,29 +152,6 @@ class Ranks:
         if random is None:
             return slice(None), self.middle.take(knot)
         return deal(knot, self.below, self.upto, random)
-
-
-def in_order(values: FloatArray) -> FloatArray:
-    """Return the values sorted, missing ones last; what is given may be written over.
-
-    Whole numbers that lie close together are counted instead, which is several times faster.
-
-    Examples
-    --------
-    >>> in_order(np.array([3.0, 1, 2, 1]))
-    array([1., 1., 2., 3.])
-    """
-    if _is_whole(values[:PROBE]) and _is_whole(values):
-        low, high = values.min(), values.max()
-        if high < low + values.size:
-            counts = np.bincount((values - low).astype(np.int64))
-            return np.repeat(np.arange(counts.size) + low, counts)
-    values.sort()
-    return values
-
-
-def _is_whole(values: FloatArray) -> bool:
-    return values.size > 0 and bool(np.all(np.floor(values) == values))
 
 
 def rank_table(ordered: FloatArray, levels: int) -> Ranks:

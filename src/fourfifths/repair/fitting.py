@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.draws import Draws
 from fourfifths.errors import ColumnError, listed
-from fourfifths.quantiles import in_order
+from fourfifths.ordering import in_order
 from fourfifths.repair.categories import fit_categories
 from fourfifths.repair.columns import Ties, fit_ordered
 from fourfifths.repair.inputs import Input
@@ -38,7 +38,7 @@ def fit_columns(
         order = order.astype(np.int32)  # half the memory
     known = order[order.size - sum(strata.rows) :]
     fits = [
-        partial(_fit, each, own, known, strata, levels)
+        partial(_fit, each, own, codes, known, strata, levels)
         for each, own in zip(typed, values, strict=True)
     ]
     return fit_model(fits, values, codes, scope, ties, draws)
@@ -62,13 +62,16 @@ def _typed(given: Input, name: Any, asked: Asked) -> Typed:
 
 
 def _fit(
-    typed: Typed, values: FloatArray, rows: NDArray[Any], strata: Strata, levels: int
+    typed: Typed,
+    values: FloatArray,
+    codes: CodeArray,
+    rows: NDArray[Any],
+    strata: Strata,
+    levels: int,
 ) -> Column:
-    """Fit one column: its values stratum after stratum, each sorted in its place."""
-    parts = np.split(values[rows], np.cumsum(strata.rows)[:-1])
+    """Fit one column from the sorted values of each stratum."""
     ordered = []
-    for part in parts:
-        own = in_order(part)
+    for own in in_order(values, codes, rows, strata.rows):
         present = own[: np.searchsorted(own, np.nan)]  # missing sorts last
         if present.size and np.isinf(present[[0, -1]]).any():
             checked(values, typed)
