@@ -71,10 +71,11 @@ class Grid:
         return found
 
     def exact(self, values: FloatArray) -> IntArray | None:
-        """Return which knot each value equals; None if some equal none, or knots share a cell."""
+        """Return which knot each value equals; None if some equal none."""
         if self.halvings > 1:
-            return None
-        place = self.first.take(self._cell(values)).astype(np.int64)
+            place = np.maximum(self.places(values) - 1, 0)
+        else:  # each knot has a cell of its own
+            place = self.first.take(self._cell(values)).astype(np.int64)
         return place if np.all(self.knots.take(place) == values) else None
 
     def _cell(self, values: FloatArray) -> IntArray:

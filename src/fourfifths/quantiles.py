@@ -18,8 +18,6 @@ from fourfifths.counts import BoolArray, FloatArray, IntArray
 from fourfifths.draws import deal
 from fourfifths.lookup import Grid, make_grid
 
-FEW = 4  # levels for each knot, at least, where knots are few
-
 
 @dataclass(frozen=True)
 class Ranks:
@@ -60,19 +58,8 @@ class Ranks:
 
     @cached_property
     def is_split(self) -> BoolArray:
-        """Whether equals of each knot are dealt to levels; before the first knot there are none.
-
-        They are where several levels share the knot. Where knots are few, all are: a knot's only
-        level gets its rows either way, and no row has to be told from others.
-        """
-        if self.is_few:
-            return np.arange(self.knots.size + 1) > 0
+        """Whether the place before the first knot, and each knot, is shared by several levels."""
         return np.append(False, self.below * self.levels // self.size != self.level_after[1:])
-
-    @property
-    def is_few(self) -> bool:
-        """Whether a knot has many levels on average."""
-        return FEW * self.knots.size <= self.levels
 
     @cached_property
     def middle(self) -> FloatArray:
@@ -94,20 +81,13 @@ class Ranks:
         if compiled is not None:
             compiled.levels_at(stand, rows, self.levels, self.size, level)
             return level
-        # Both are whole and their product is below 2**53: the quotient is not rounded up.
-        np.floor(stand, out=stand)
-        stand *= self.levels
-        stand /= self.size
-        level[rows] = stand.astype(np.int64)
+        level[rows] = level_of(stand, self.levels, self.size)
         return level
 
     def _levels(self, values: FloatArray) -> tuple[IntArray, IntArray | slice, IntArray]:
         """Return the level of each value, and which equal a knot that levels share, and which."""
         compiled = loops(values.size)
         if compiled is None:
-            exact = self.grid.exact(values) if self.is_few else None
-            if exact is not None:
-                return np.empty_like(exact), slice(None), exact
             place = self.grid.places(values)
             level = self.level_after.take(place)
             if not self.is_split.any():
@@ -145,6 +125,17 @@ class Ranks:
         stand[place == 0] = 0
         return np.asarray(np.clip(stand, 0.5, self.size - 0.5) / self.size, dtype=np.float64)
 
+    def places(self, values: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return the first place of each value's equals, and the first after the last.
+
+        A value that is no knot has the last place of the knot before it, or the first of all.
+        """
+        after = self.grid.places(values)
+        knot = np.maximum(after - 1, 0)
+        last = np.where(after > 0, self.upto[knot] - 1, 0)
+        equal = self.knots[knot] == values
+        return np.where(equal, self.below[knot], last), np.where(equal, self.upto[knot], last + 1)
+
     def _stands(
         self, knot: IntArray, random: np.random.Generator | None
     ) -> tuple[IntArray | slice, FloatArray]:
@@ -152,6 +143,21 @@ class Ranks:
         if random is None:
             return slice(None), self.middle.take(knot)
         return deal(knot, self.below, self.upto, random)
+
+
+def level_of(stand: FloatArray, levels: int, size: int | IntArray) -> IntArray:
+    """Return the level floor(r m / n) of each place r, which `stand` is in; it is written over.
+
+    Examples
+    --------
+    >>> level_of(np.array([0.2, 1.9, 2.0, 3.5]), 2, 4)
+    array([0, 0, 1, 1])
+    """
+    # Both are whole and their product is below 2**53: the quotient is not rounded up.
+    np.floor(stand, out=stand)
+    stand *= levels
+    stand /= size
+    return stand.astype(np.int64)
 
 
 def rank_table(ordered: FloatArray, levels: int) -> Ranks:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fourfifths.counts import FloatArray, IntArray
+from fourfifths.cells import Cells, cells_of
+from fourfifths.counts import CodeArray, FloatArray, IntArray
 from fourfifths.lookup import Grid, make_grid
 from fourfifths.quantiles import Ranks, distinct, median_of, rank_table, representatives
 
@@ -70,6 +71,19 @@ class OrderedColumn:
         """For each level, the mean rank of the levels with the same value: free of units."""
         _, place, counts = np.unique(self.full, return_inverse=True, return_counts=True)
         return ((np.cumsum(counts) - counts / 2) / self.levels)[place]
+
+    @cached_property
+    def cells(self) -> Cells | None:
+        """The strata's places of each value, where values are few."""
+        return cells_of(self.values, self.strata)
+
+    def at_once(
+        self, strata: CodeArray, values: FloatArray, ties: Ties, random: np.random.Generator
+    ) -> IntArray | None:
+        """Return the level of each value in its stratum, or None where values are not few."""
+        if ties == "mid" or self.cells is None:
+            return None
+        return self.cells.at_levels(strata, values, random)
 
     def to_levels(
         self, stratum: int, values: FloatArray, ties: Ties, random: np.random.Generator

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.draws import Draws
 from fourfifths.errors import TableError
@@ -96,16 +94,15 @@ def explain_row(
         return Explanation(None, None, "its stratum was not fitted, and the row is kept", ())
     random = draws.generator()
     touched = amount > 0 and (method != "random" or random.random() < amount)
-    placed, profile = model.placed(values, np.zeros(1, dtype=np.int64), stratum, random)
     cells = []
-    for column, each, own in zip(model.columns, typed, placed, strict=True):
-        after = own.values
+    for own in model.placed(values, slice(None), codes, random):
+        column, after = model.columns[own.column], own.values
         if touched and after.size:
             after = column.write(after, own.level, method, amount, random)
-        cells.append(_cell(column, each, own, after, stratum, method))
+        cells.append(_cell(column, typed[own.column], own, after, stratum, method))
     return Explanation(
         strata.labels[stratum],
-        None if profile is None else int(profile[0]),
+        None if own.profile is None else int(own.profile[0]),
         _because(method, amount, touched=touched),
         tuple(cells),
     )
@@ -119,7 +116,7 @@ def _cell(
     stratum: int,
     method: Method,
 ) -> Cell:
-    if not own.rows.size:
+    if not own.values.size:
         return Cell(str(typed.name), None, float("nan"), float("nan"), None, None)
     rank, target = float("nan"), column.full
     if isinstance(column, OrderedColumn):

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeVar
 
 import numpy as np
 
-from fourfifths.counts import CodeArray, FloatArray, IntArray
+from fourfifths.counts import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths.draws import Draws, spread
 from fourfifths.repair.categories import CategoryColumn
 from fourfifths.repair.columns import Method, OrderedColumn, Ties
@@ -26,12 +27,45 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Placed:
-    """The values of one column in some rows of one stratum, none missing, and their levels."""
+class Members:
+    """Some rows by their strata."""
 
-    rows: IntArray
+    strata: CodeArray
+
+    @cached_property
+    def by_stratum(self) -> list[tuple[int, IntArray]]:
+        """Each stratum with its rows, in order; rows that are left as they are, not at all."""
+        order = np.argsort(self.strata, kind="stable")
+        ordered = self.strata[order]
+        strata = np.arange(int(ordered[-1]) + 1 if ordered.size else 0)
+        first = np.searchsorted(ordered, strata, side="left")
+        last = np.searchsorted(ordered, strata, side="right")
+        return [
+            (int(stratum), order[first[stratum] : last[stratum]])
+            for stratum in np.flatnonzero(first < last)
+        ]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Values of one column, none missing, and where they are put.
+
+    Attributes
+    ----------
+    column : int
+        The column's place.
+    rows : int array or slice
+    values : float array
+    level : int array
+    profile : int array or None
+        Under joint repair, the profile of each row, also of those whose value is missing.
+    """
+
+    column: int
+    rows: IntArray | slice
     values: FloatArray
     level: IntArray
+    profile: IntArray | None = None
 
 
 @dataclass(frozen=True)
@@ -61,79 +95,109 @@ class Model:
     ) -> None:
         """Write the repaired columns to `out`; rows of stratum -1 and missing values stay."""
 
-        def run(work: tuple[int, int, IntArray]) -> None:
-            start, stratum, members = work
-            rows = slice(start, start + CHUNK)
-            random = draws.part(start).part(stratum).generator()
-            if method == "random" and amount < 1:
-                coin = spread(np.zeros(members.size, dtype=np.int64), random)
-                members = members[coin < amount]
-            parts = [each[rows] for each in values]
-            written = [each[rows] for each in out]
-            self._repair(parts, members, stratum, written, method, amount, random)
+        def run(start: int) -> None:
+            chunk = slice(start, start + CHUNK)
+            random = draws.part(start).generator()
+            rows = _chosen(strata[chunk], method, amount, random)
+            own, written = ([each[chunk] for each in side] for side in (values, out))
+            for each in self.placed(own, rows, strata[chunk][rows], random):
+                column = self.columns[each.column]
+                repaired = column.write(each.values, each.level, method, amount, random)
+                written[each.column][each.rows] = repaired
 
-        threaded(run, _work(strata), strata.size)
-
-    def _repair(
-        self,
-        values: Sequence[FloatArray],
-        rows: IntArray,
-        stratum: int,
-        out: Sequence[FloatArray],
-        method: Method,
-        amount: float,
-        random: np.random.Generator,
-    ) -> None:
-        placed, _ = self.placed(values, rows, stratum, random)
-        for column, each, written in zip(self.columns, placed, out, strict=True):
-            written[each.rows] = column.write(each.values, each.level, method, amount, random)
+        threaded(run, range(0, strata.size, CHUNK), strata.size)
 
     def placed(
         self,
         values: Sequence[FloatArray],
-        rows: IntArray,
-        stratum: int,
+        rows: IntArray | slice,
+        strata: CodeArray,
         random: np.random.Generator,
-    ) -> tuple[Iterator[Placed], IntArray | None]:
-        """Put rows of a stratum at their levels.
-
-        Return one column after the other, and the profile of each row under joint repair.
-        """
+    ) -> Iterator[Placed]:
+        """Put some rows, whose strata are known, at their levels, one column after the other."""
         if self.profiles is None:
-            return self._alone(values, rows, stratum, random), None
-        own = [each[rows] for each in values]
-        ranks = rank_matrix(self.columns, own, stratum, self.ties, random)
-        profile = self.profiles.of(ranks, stratum, random)
-        if self.profiles.number > 1:
-            ranks = self.profiles.repaired(ranks, profile, stratum)
-        return self._together(own, rows, ranks), profile
+            return self._alone(values, rows, strata, random)
+        return self._together(values, rows, strata, random)
 
     def _alone(
         self,
         values: Sequence[FloatArray],
-        rows: IntArray,
-        stratum: int,
+        rows: IntArray | slice,
+        strata: CodeArray,
         random: np.random.Generator,
     ) -> Iterator[Placed]:
-        for column, each in zip(self.columns, values, strict=True):
-            own = each[rows]
+        """Each column by itself: all strata at once where its values are few."""
+        everyone = Members(strata)
+        for place, column in enumerate(self.columns):
+            own = values[place][rows]
             known = _known(own)
             own = own[known]
-            level = column.to_levels(stratum, own, self.ties, random)
-            yield Placed(rows[known], own, level)
+            members = everyone if isinstance(known, slice) else Members(strata[known])
+            level = self._levels(column, own, members, random)
+            yield Placed(place, _among(rows, known), own, level)
+
+    def _levels(
+        self,
+        column: Column,
+        values: FloatArray,
+        members: Members,
+        random: np.random.Generator,
+    ) -> IntArray:
+        if isinstance(column, OrderedColumn):
+            level = column.at_once(members.strata, values, self.ties, random)
+            if level is not None:
+                return level
+        level = np.empty(values.size, dtype=np.int64)
+        for stratum, rows in members.by_stratum:
+            level[rows] = column.to_levels(stratum, values[rows], self.ties, random)
+        return level
 
     def _together(
-        self, values: Sequence[FloatArray], rows: IntArray, ranks: FloatArray
+        self,
+        values: Sequence[FloatArray],
+        rows: IntArray | slice,
+        strata: CodeArray,
+        random: np.random.Generator,
     ) -> Iterator[Placed]:
-        for column, own, rank in zip(self.columns, values, ranks.T, strict=True):
-            known = _known(own)
-            yield Placed(rows[known], own[known], column.from_ranks(rank[known]))
+        """All columns of a stratum as one vector."""
+        assert self.profiles is not None
+        for stratum, places in Members(strata).by_stratum:
+            members = _among(rows, places)
+            own = [each[members] for each in values]
+            ranks = rank_matrix(self.columns, own, stratum, self.ties, random)
+            profile = self.profiles.of(ranks, stratum, random)
+            if self.profiles.number > 1:
+                ranks = self.profiles.repaired(ranks, profile, stratum)
+            for place, column in enumerate(self.columns):
+                known = _known(own[place])
+                level = column.from_ranks(ranks[known, place])
+                yield Placed(place, _among(members, known), own[place][known], level, profile)
+
+
+def _chosen(
+    strata: CodeArray, method: Method, amount: float, random: np.random.Generator
+) -> IntArray | slice:
+    """Return the rows that are repaired: of each stratum, all or those that the coin takes."""
+    rows = _rows(strata >= 0)
+    if method == "random" and amount < 1:
+        coin = spread(strata[rows].astype(np.int64), random)
+        return _among(rows, np.flatnonzero(coin < amount))
+    return rows
 
 
 def _known(values: FloatArray) -> IntArray | slice:
-    """Return where a value is not missing; a slice, which copies nothing, if none is."""
-    missing = np.isnan(values)
-    return np.flatnonzero(~missing) if missing.any() else slice(None)
+    """Return where a value is not missing."""
+    return _rows(~np.isnan(values))
+
+
+def _rows(mask: BoolArray) -> IntArray | slice:
+    """Return where it is true; a slice, which copies nothing, if it is everywhere."""
+    return slice(None) if mask.all() else np.flatnonzero(mask)
+
+
+def _among(rows: IntArray | slice, places: IntArray | slice) -> IntArray | slice:
+    """Return the rows at some places among others."""
+    return places if isinstance(rows, slice) else rows[places]
 
 
 def fit_model(
@@ -150,7 +214,7 @@ def fit_model(
         return Model(fitted, None, ties)
     random = draws.generator()
     ranks = []
-    for stratum, rows in by_stratum(strata):
+    for stratum, rows in Members(strata).by_stratum:
         own = [each[rows] for each in values]
         ranks.append(rank_matrix(fitted, own, stratum, ties, random))
     return Model(fitted, fit_profiles(ranks, [column.scores for column in fitted], random), ties)
@@ -172,16 +236,6 @@ def rank_matrix(
     return found
 
 
-def by_stratum(strata: CodeArray) -> Iterator[tuple[int, IntArray]]:
-    """Yield each stratum with its rows, in order; rows that are left as they are, not at all."""
-    order = np.argsort(strata, kind="stable")
-    ordered = strata[order]
-    for stratum in range(int(ordered[-1]) + 1 if strata.size else 0):
-        first, last = np.searchsorted(ordered, [stratum, stratum + 1])
-        if first < last:
-            yield stratum, order[first:last]
-
-
 def threaded(work: Callable[[Item], Result], items: Iterable[Item], rows: int) -> list[Result]:
     """Do the work for each item; where rows are many, several beside each other."""
     workers = os.cpu_count() or 1
@@ -189,10 +243,3 @@ def threaded(work: Callable[[Item], Result], items: Iterable[Item], rows: int) -
         return [work(item) for item in items]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(work, items))
-
-
-def _work(strata: CodeArray) -> Iterator[tuple[int, int, IntArray]]:
-    """Yield the first row of each chunk with each stratum in it, and that stratum's rows there."""
-    for start in range(0, strata.size, CHUNK):
-        for stratum, members in by_stratum(strata[start : start + CHUNK]):
-            yield start, stratum, members

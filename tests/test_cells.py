@@ -1,0 +1,100 @@
+"""Few values in all strata at once, against the definition: place r is at level floor(r m / n)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fourfifths import Repairer
+from fourfifths import cells as cells_module
+from fourfifths.cells import Cells, cells_of
+from fourfifths.quantiles import rank_table
+
+STRATA = st.lists(st.lists(st.integers(-3, 3), min_size=30, max_size=60), min_size=2, max_size=4)
+
+
+def cells(parts: list[list[float]], levels: int) -> Cells:
+    found = cells_of(
+        np.unique(np.concatenate(parts).astype(np.float64)),
+        [rank_table(np.sort(np.array(part, dtype=np.float64)), levels) for part in parts],
+    )
+    assert found is not None
+    return found
+
+
+@given(STRATA, st.integers(28, 30), st.integers(0, 9))
+def test_each_place_has_the_level_of_its_definition(
+    parts: list[list[float]], levels: int, seed: int
+) -> None:
+    values = np.concatenate(parts).astype(np.float64)
+    codes = np.repeat(np.arange(len(parts), dtype=np.int16), [len(part) for part in parts])
+    order = np.random.default_rng(seed).permutation(values.size)
+    level = cells(parts, levels).at_levels(codes[order], values[order], np.random.default_rng(seed))
+    assert level is not None
+    for place, part in enumerate(parts):
+        own = np.lexsort((level, values[order], codes[order] != place))[: len(part)]
+        assert level[own].tolist() == [r * levels // len(part) for r in range(len(part))]
+
+
+def test_a_value_that_only_others_have_is_at_the_level_before_it() -> None:
+    # Of 20 places at 20 levels, 2 has those from 0 to 9 and 5 those from 10 to 19.
+    table = cells([[2] * 10 + [5] * 10, [1] * 5 + [3] * 5 + [9] * 10], 20)
+    codes = np.zeros(3, dtype=np.int16)
+    level = table.at_levels(codes, np.array([1.0, 3, 9]), np.random.default_rng(0))
+    assert level is not None
+    assert level.tolist() == [0, 9, 19]
+
+
+def test_a_value_that_no_one_has_is_left_to_the_strata() -> None:
+    table = cells([[2] * 20 + [5] * 20, [1] * 40], 40)
+    codes = np.zeros(2, dtype=np.int16)
+    assert table.at_levels(codes, np.array([2.0, 2.5]), np.random.default_rng(0)) is None
+
+
+def test_many_values_are_left_to_the_strata() -> None:
+    values = np.arange(40.0)
+    assert cells_of(values, [rank_table(values, 40)] * 2) is None
+    assert cells_of(values[:10], [rank_table(values[:10].repeat(4), 40)] * 2) is not None
+
+
+@pytest.mark.parametrize("method", ["geometric", "combinatorial", "random"])
+@pytest.mark.parametrize("unseen", [None, "c"])
+def test_at_once_and_one_by_one_the_strata_come_out_alike(
+    method: str, unseen: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], [300, 500])
+    table = pd.DataFrame({"x": random.poisson(np.where(group == "a", 2, 5)).astype(float)})
+    table.loc[[3, 400], "x"] = np.nan
+    table["g"] = group
+    new = table.copy()
+    if unseen:
+        new.loc[[0, 799], "g"] = unseen
+    repairer = Repairer("g", scope="column", method=method, unseen="keep").fit(table)
+    assert repairer.model_.columns[0].cells is not None
+    found = repairer.transform(new)
+    monkeypatch.setattr(cells_module, "FEW", 10**9)
+    one_by_one = Repairer("g", scope="column", method=method, unseen="keep").fit(table)
+    assert one_by_one.model_.columns[0].cells is None
+    again = one_by_one.transform(new)
+    kept = new["g"].to_numpy() == "c"
+    for own in ("a", "b"):
+        rows = new["g"].to_numpy() == own
+        assert found["x"][rows].value_counts().to_dict() == (
+            again["x"][rows].value_counts().to_dict()
+        )
+    assert found["x"][kept].equals(table["x"][kept])
+    assert found["x"].isna().to_numpy().nonzero()[0].tolist() == [3, 400]
+
+
+def test_few_values_in_the_middle_stay_together() -> None:
+    # Consensus: 2 at levels 0 to 19, 2.5 at those to 59, 3 at those to 79; in the middle of their
+    # places stand 1 (30), 2 (70), 3 (10) and 4 (50).
+    values = np.repeat([[1.0], [2], [3], [4]], [60, 20, 20, 60], axis=0)
+    group = np.repeat(["a", "b"], 80)
+    repairer = Repairer(scope="column", method="geometric", ties="mid")
+    found = repairer.fit_transform(values, protected=group).ravel()
+    assert found.tolist() == [2.5] * 60 + [3] * 20 + [2] * 20 + [2.5] * 60
