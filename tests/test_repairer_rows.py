@@ -81,6 +81,18 @@ def test_rows_of_each_chunk_have_draws_of_their_own(monkeypatch: pytest.MonkeyPa
     assert stats.chisquare(counts, [100] * 4).pvalue > 0.01
 
 
+@pytest.mark.parametrize("spread", [5, 2_000], ids=["few values", "many"])
+def test_columns_of_equals_are_split_apart_from_each_other(spread: int) -> None:
+    # Whoever has zeros only is spread over what the others have, in each column by its own draws.
+    others = np.random.default_rng(0).integers(0, spread, (2_000, 3))
+    values = np.concatenate([np.zeros((2_000, 3)), others])
+    group = np.repeat([0, 1], 2_000)
+    found = Repairer(method="geometric", **COLUMN).fit_transform(values, protected=group)[:2_000]
+    for one, other in [(0, 1), (0, 2), (1, 2)]:
+        assert stats.spearmanr(found[:, one], found[:, other]).pvalue > 0.01
+    assert np.ptp(found, axis=0) == pytest.approx((spread - 1) / 2, rel=0.01)
+
+
 def test_single_rows_are_chosen_by_random_repair_in_the_share_of_the_amount() -> None:
     values = np.array(A + B)[:, None]
     repairer = Repairer(amount=0.3, **COLUMN).fit(values, protected=list("aaaabbbb"))
@@ -214,6 +226,7 @@ def test_any_number_of_threads_gives_the_same_numbers(
     options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fourfifths.repair.model.CHUNK", 64)
+    monkeypatch.setattr("fourfifths.repair.model.THREADED", 1)
     values, group = five_levels(1_000)
     values = np.column_stack([values, values[::-1], np.arange(1_000.0)])
     found = []

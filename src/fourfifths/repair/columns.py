@@ -133,7 +133,9 @@ def fit_ordered(
 ) -> OrderedColumn:
     """Fit a column from the sorted values of each stratum."""
     levels = min(at_most, *(own.size for own in ordered))
-    values = distinct(np.sort(np.concatenate([distinct(own, at_most) for own in ordered])), at_most)
+    # A stable sort merges what is in order already.
+    merged = np.sort(np.concatenate([distinct(own, at_most) for own in ordered]), kind="stable")
+    values = distinct(merged, at_most)
     return OrderedColumn(
         name,
         kind,

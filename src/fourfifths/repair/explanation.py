@@ -13,6 +13,7 @@ from fourfifths.errors import TableError
 from fourfifths.plain import plain
 from fourfifths.repair.columns import Method, OrderedColumn
 from fourfifths.repair.kinds import Typed
+from fourfifths.repair.members import everyone
 from fourfifths.repair.model import Column, Model, Placed
 from fourfifths.repair.stratification import Strata
 
@@ -95,7 +96,7 @@ def explain_row(
     random = draws.generator()
     touched = amount > 0 and (method != "random" or random.random() < amount)
     cells = []
-    for own in model.placed(values, slice(None), codes, random):
+    for own in model.placed(values, everyone(codes), random):
         column, after = model.columns[own.column], own.values
         if touched and after.size:
             after = column.write(after, own.level, method, amount, random)

@@ -6,15 +6,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
+from itertools import product
 from typing import Literal, TypeVar
 
 import numpy as np
 
-from fourfifths.counts import BoolArray, CodeArray, FloatArray, IntArray
+from fourfifths.counts import CodeArray, FloatArray, IntArray
 from fourfifths.draws import Draws, spread
 from fourfifths.repair.categories import CategoryColumn
 from fourfifths.repair.columns import Method, OrderedColumn, Ties
+from fourfifths.repair.members import Members, everyone
 from fourfifths.repair.profiles import Profiles, fit_profiles
 
 Column = OrderedColumn | CategoryColumn
@@ -24,26 +26,6 @@ THREADED = 100_000  # rows; below, threads wait for each other longer than they 
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Members:
-    """Some rows by their strata."""
-
-    strata: CodeArray
-
-    @cached_property
-    def by_stratum(self) -> list[tuple[int, IntArray]]:
-        """Each stratum with its rows, in order; rows that are left as they are, not at all."""
-        order = np.argsort(self.strata, kind="stable")
-        ordered = self.strata[order]
-        strata = np.arange(int(ordered[-1]) + 1 if ordered.size else 0)
-        first = np.searchsorted(ordered, strata, side="left")
-        last = np.searchsorted(ordered, strata, side="right")
-        return [
-            (int(stratum), order[first[stratum] : last[stratum]])
-            for stratum in np.flatnonzero(first < last)
-        ]
 
 
 @dataclass(frozen=True)
@@ -95,109 +77,76 @@ class Model:
     ) -> None:
         """Write the repaired columns to `out`; rows of stratum -1 and missing values stay."""
 
-        def run(start: int) -> None:
-            chunk = slice(start, start + CHUNK)
+        @lru_cache(maxsize=os.cpu_count())  # chunks are begun in order
+        def chosen(start: int) -> Members:
+            members = everyone(strata[start : start + CHUNK])
+            if method != "random" or amount == 1:
+                return members
             random = draws.part(start).generator()
-            rows = _chosen(strata[chunk], method, amount, random)
-            own, written = ([each[chunk] for each in side] for side in (values, out))
-            for each in self.placed(own, rows, strata[chunk][rows], random):
+            return members.some(spread(members.strata.astype(np.int64), random) < amount)
+
+        def run(work: tuple[int, int | None]) -> None:
+            start, place = work
+            random = draws.part(start).part(place or 0).generator()
+            own, written = (
+                [each[start : start + CHUNK] for each in side] for side in (values, out)
+            )
+            for each in self.placed(own, chosen(start), random, place):
                 column = self.columns[each.column]
                 repaired = column.write(each.values, each.level, method, amount, random)
                 written[each.column][each.rows] = repaired
 
-        threaded(run, range(0, strata.size, CHUNK), strata.size)
+        places = [None] if self.profiles else range(len(self.columns))
+        threaded(run, product(range(0, strata.size, CHUNK), places), strata.size)
 
     def placed(
         self,
         values: Sequence[FloatArray],
-        rows: IntArray | slice,
-        strata: CodeArray,
-        random: np.random.Generator,
-    ) -> Iterator[Placed]:
-        """Put some rows, whose strata are known, at their levels, one column after the other."""
-        if self.profiles is None:
-            return self._alone(values, rows, strata, random)
-        return self._together(values, rows, strata, random)
-
-    def _alone(
-        self,
-        values: Sequence[FloatArray],
-        rows: IntArray | slice,
-        strata: CodeArray,
-        random: np.random.Generator,
-    ) -> Iterator[Placed]:
-        """Each column by itself: all strata at once where its values are few."""
-        everyone = Members(strata)
-        for place, column in enumerate(self.columns):
-            own = values[place][rows]
-            known = _known(own)
-            own = own[known]
-            members = everyone if isinstance(known, slice) else Members(strata[known])
-            level = self._levels(column, own, members, random)
-            yield Placed(place, _among(rows, known), own, level)
-
-    def _levels(
-        self,
-        column: Column,
-        values: FloatArray,
         members: Members,
         random: np.random.Generator,
-    ) -> IntArray:
+        place: int | None = None,
+    ) -> Iterator[Placed]:
+        """Put rows at their levels, in all columns or in one of those that are repaired alone."""
+        if self.profiles is not None:
+            yield from self._together(values, members, random)
+            return
+        for each in range(len(self.columns)) if place is None else [place]:
+            yield self._alone(values[each], members, random, each)
+
+    def _alone(
+        self, values: FloatArray, members: Members, random: np.random.Generator, place: int
+    ) -> Placed:
+        """One column by itself: all strata at once where its values are few."""
+        own = values[members.rows]
+        present = ~np.isnan(own)
+        known = members.some(present)
+        own = own if known is members else own[present]
+        column = self.columns[place]
+        level = None
         if isinstance(column, OrderedColumn):
-            level = column.at_once(members.strata, values, self.ties, random)
-            if level is not None:
-                return level
-        level = np.empty(values.size, dtype=np.int64)
-        for stratum, rows in members.by_stratum:
-            level[rows] = column.to_levels(stratum, values[rows], self.ties, random)
-        return level
+            level = column.at_once(known.strata, own, self.ties, random)
+        if level is None:
+            level = np.empty(own.size, dtype=np.int64)
+            for stratum, rows in known.by_stratum:
+                level[rows] = column.to_levels(stratum, own[rows], self.ties, random)
+        return Placed(place, known.rows, own, level)
 
     def _together(
-        self,
-        values: Sequence[FloatArray],
-        rows: IntArray | slice,
-        strata: CodeArray,
-        random: np.random.Generator,
+        self, values: Sequence[FloatArray], members: Members, random: np.random.Generator
     ) -> Iterator[Placed]:
         """All columns of a stratum as one vector."""
         assert self.profiles is not None
-        for stratum, places in Members(strata).by_stratum:
-            members = _among(rows, places)
-            own = [each[members] for each in values]
+        for stratum, places in members.by_stratum:
+            rows = members.at(places)
+            own = [each[rows] for each in values]
             ranks = rank_matrix(self.columns, own, stratum, self.ties, random)
             profile = self.profiles.of(ranks, stratum, random)
             if self.profiles.number > 1:
                 ranks = self.profiles.repaired(ranks, profile, stratum)
             for place, column in enumerate(self.columns):
-                known = _known(own[place])
+                known = np.flatnonzero(~np.isnan(own[place]))
                 level = column.from_ranks(ranks[known, place])
-                yield Placed(place, _among(members, known), own[place][known], level, profile)
-
-
-def _chosen(
-    strata: CodeArray, method: Method, amount: float, random: np.random.Generator
-) -> IntArray | slice:
-    """Return the rows that are repaired: of each stratum, all or those that the coin takes."""
-    rows = _rows(strata >= 0)
-    if method == "random" and amount < 1:
-        coin = spread(strata[rows].astype(np.int64), random)
-        return _among(rows, np.flatnonzero(coin < amount))
-    return rows
-
-
-def _known(values: FloatArray) -> IntArray | slice:
-    """Return where a value is not missing."""
-    return _rows(~np.isnan(values))
-
-
-def _rows(mask: BoolArray) -> IntArray | slice:
-    """Return where it is true; a slice, which copies nothing, if it is everywhere."""
-    return slice(None) if mask.all() else np.flatnonzero(mask)
-
-
-def _among(rows: IntArray | slice, places: IntArray | slice) -> IntArray | slice:
-    """Return the rows at some places among others."""
-    return places if isinstance(rows, slice) else rows[places]
+                yield Placed(place, rows[known], own[place][known], level, profile)
 
 
 def fit_model(
@@ -214,7 +163,7 @@ def fit_model(
         return Model(fitted, None, ties)
     random = draws.generator()
     ranks = []
-    for stratum, rows in Members(strata).by_stratum:
+    for stratum, rows in everyone(strata).by_stratum:
         own = [each[rows] for each in values]
         ranks.append(rank_matrix(fitted, own, stratum, ties, random))
     return Model(fitted, fit_profiles(ranks, [column.scores for column in fitted], random), ties)
