@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from fourfifths import Repairer, compiled, numba_loops
 from fourfifths.draws import spread
 from fourfifths.lookup import make_grid
+from fourfifths.ordering import in_order
 from fourfifths.quantiles import rank_table
 
 ROWS = 3_000
@@ -58,6 +61,16 @@ def test_places_are_those_of_searchsorted(name: str, monkeypatch: pytest.MonkeyP
     np.testing.assert_array_equal(found, without_numba(monkeypatch, lambda: grid.places(values)))
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.floats(), min_size=1, max_size=60), st.integers(1, 8))
+def test_floats_of_all_kinds_are_sorted(values: list[float], again: int) -> None:
+    array = np.array(values * again)
+    expected = np.sort(array)
+    rows, codes = np.arange(array.size), np.zeros(array.size, dtype=np.int16)
+    (found,) = in_order(array, codes, rows, [array.size])
+    np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("cells", [1, 7, 20_000])
 def test_draws_are_the_same(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     own = np.random.default_rng(4).integers(0, cells, ROWS)
@@ -80,6 +93,16 @@ def test_levels_are_the_same(
 
     for found, again in zip(levels(), without_numba(monkeypatch, levels), strict=True):
         np.testing.assert_array_equal(found, again)
+
+
+@pytest.mark.parametrize("name", tables())
+def test_sorted_tables_are_those_of_numpy(name: str) -> None:
+    values = np.random.default_rng(9).permutation(tables()[name])
+    values = np.concatenate([values, -values[:5], [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0]])
+    rows, codes = np.arange(values.size), np.zeros(values.size, dtype=np.int16)
+    (found,) = in_order(values, codes, rows, [values.size])
+    np.testing.assert_array_equal(found, np.sort(values))
+    assert not np.signbit(found[found == 0]).any()
 
 
 def frame() -> pd.DataFrame:

@@ -64,3 +64,10 @@ def test_large_whole_numbers_keep_every_digit(least: float) -> None:
 
 def test_fractions_are_seen_where_only_the_least_differs_by_whole_numbers() -> None:
     check(np.array([0.1, 1.1, 2.1, 3.1, 0.1, 4.1]), [0, 1, 0, 1, 0, 1], 2)
+
+
+@pytest.mark.parametrize("other", [1.0, 0.5], ids=["counted", "sorted"])
+def test_there_is_one_zero(other: float) -> None:
+    values, codes = np.array([-0.0, other, 0.0, -0.0, 1.0]), np.zeros(5, dtype=np.int16)
+    (found,) = in_order(values, codes, np.arange(5), [5])
+    assert not np.signbit(found).any()

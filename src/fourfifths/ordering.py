@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fourfifths.compiled import loops
 from fourfifths.counts import CodeArray, FloatArray, IntArray
 
 BLOCK = 131_072  # values that are counted at a time
@@ -41,10 +42,21 @@ def in_order(
     if counts is not None:
         found = values.min() + np.arange(counts.shape[1])
         return [np.repeat(found, own) for own in counts]
-    parts = np.split(values[rows], np.cumsum(sizes)[:-1])
+    gathered = values[rows]
+    gathered += 0.0  # -0.0 becomes 0.0, however it is sorted
+    parts = np.split(gathered, np.cumsum(sizes)[:-1])
     for own in parts:
-        own.sort()
+        _sort(own)
     return parts
+
+
+def _sort(values: FloatArray) -> None:
+    """Sort in place."""
+    compiled = loops(values.size)
+    if compiled is None:
+        values.sort()
+    else:
+        compiled.sort(values.view(np.uint64), np.empty(values.size, dtype=np.uint64))
 
 
 def _counts(values: FloatArray, codes: CodeArray, strata: int) -> IntArray | None:
