@@ -54,6 +54,13 @@ def test_a_value_that_no_one_has_is_left_to_the_strata() -> None:
     assert table.at_levels(codes, np.array([2.0, 2.5]), np.random.default_rng(0)) is None
 
 
+def test_few_rows_of_many_cells_are_left_to_the_strata() -> None:
+    table = cells([list(range(20)) * 4] * 10, 80)  # 200 cells
+    some, random = np.zeros(25, dtype=np.int16), np.random.default_rng(0)
+    assert table.at_levels(some, np.ones(25), random) is not None
+    assert table.at_levels(some[:24], np.ones(24), random) is None
+
+
 def test_many_values_are_left_to_the_strata() -> None:
     values = np.arange(40.0)
     assert cells_of(values, [rank_table(values, 40)] * 2) is None

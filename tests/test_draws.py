@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -62,17 +61,9 @@ def test_a_seed_is_kept_and_none_is_a_new_one() -> None:
     assert fresh_seed(None) != fresh_seed(None)
 
 
-def dealt(cells: Any, low: Any, high: Any, random: Any) -> np.ndarray:
-    """Return the draws in the order of the rows."""
-    rows, found = deal(np.asarray(cells), np.asarray(low), np.asarray(high), random)
-    draws = np.full(len(cells), np.nan)
-    draws[rows] = found
-    return draws
-
-
 def test_a_cell_deals_one_of_each_of_the_parts_between_its_limits() -> None:
     cells, low, high = RANDOM.integers(0, 3, 400), np.array([0, 50, 90]), np.array([50, 90, 95])
-    draws = dealt(cells, low, high, np.random.default_rng(0))
+    draws = deal(cells, low, high, np.random.default_rng(0))
     for cell in range(3):
         own = np.sort(draws[cells == cell])
         part = (own - low[cell]) / (high[cell] - low[cell]) * own.size
@@ -93,7 +84,7 @@ def test_the_upper_limit_is_never_reached(least: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(compiled, "LEAST", least)
     cells = np.repeat([0, 1, 2], [3, 7, 49])
     low, high = np.array([0, 10, 10**6]), np.array([10, 11, 10**6 + 49])
-    draws = dealt(cells, low, high, AlmostOne())
+    draws = deal(cells, low, high, AlmostOne())
     assert (draws < high[cells]).all()
     assert (draws >= low[cells]).all()
     assert (high[cells] - draws).min() < 1e-9

@@ -10,13 +10,7 @@ from scipy import stats
 
 from fourfifths.counts import FloatArray
 from fourfifths.lookup import BLOCK, make_grid
-from fourfifths.quantiles import (
-    distinct,
-    median_of,
-    rank_table,
-    representatives,
-    starts,
-)
+from fourfifths.quantiles import distinct, median_of, rank_table, representatives, starts
 
 SIZES = [(1, 1), (4, 4), (8, 4), (7, 3), (10, 7), (100, 16), (101, 64)]
 

@@ -72,6 +72,19 @@ def test_a_stratum_that_was_not_fitted_is_named(make: Any) -> None:
         fitted().transform(new)
 
 
+@pytest.mark.parametrize("scope", ["column", "joint"])
+@pytest.mark.parametrize("method", ["random", "combinatorial", "geometric"])
+def test_rows_without_a_stratum_change_nothing_for_the_others(scope: str, method: str) -> None:
+    random = np.random.default_rng(0)
+    group = np.array([None] * 37 + ["a", "b"] * 600, dtype=object)
+    values = random.normal(size=(group.size, 2)) + 3 * (group == "a")[:, None]
+    repairer = Repairer(scope=scope, method=method, unseen="keep")
+    found = repairer.fit_transform(values, protected=group)
+    assert np.array_equal(found[:37], values[:37])
+    alone = Repairer(scope=scope, method=method).fit_transform(values[37:], protected=group[37:])
+    assert np.array_equal(found[37:], alone)
+
+
 @MAKERS
 def test_a_row_without_a_stratum_is_named(make: Any) -> None:
     gone = make(columns(g=[None] * 2 + HAND["g"][2:]))

@@ -13,6 +13,8 @@ from fourfifths.lookup import Grid, make_grid
 from fourfifths.quantiles import Ranks, level_of
 
 FEW = 4  # levels for each value, at least
+WIDE = 4_096  # cells of the grid, in which most values have one each
+WORTH = 8  # cells for each row, at most: each has to be dealt from
 
 
 @dataclass(frozen=True)
@@ -41,17 +43,18 @@ class Cells:
     def at_levels(
         self, strata: CodeArray, values: FloatArray, random: np.random.Generator
     ) -> IntArray | None:
-        """Return the level of each value in its stratum; None if some is none of the few.
+        """Return the level of each value in its stratum.
 
-        Equals are spread evenly over the levels that they share, at random.
+        Equals are spread evenly over the levels that they share, at random. None if some value is
+        none of the few, or if rows are so few that their strata one by one take less time.
         """
-        cells = self.grid.exact(values)
-        if cells is None:
+        if WORTH * values.size < self.low.size:
             return None
-        cells += np.multiply(strata, self.low.shape[1], dtype=np.int64)
-        rows, dealt = deal(cells, self.low.ravel(), self.high.ravel(), random)
-        stand = np.empty(values.size)
-        stand[rows] = dealt
+        place = self.grid.exact(values)
+        if place is None:
+            return None
+        cell = place + np.multiply(strata, self.low.shape[1], dtype=np.int64)
+        stand = deal(cell, self.low.ravel(), self.high.ravel(), random)
         return level_of(stand, self.levels, self.sizes.take(strata))
 
 
@@ -62,4 +65,4 @@ def cells_of(values: FloatArray, strata: Sequence[Ranks]) -> Cells | None:
         return None
     low, high = zip(*(each.places(values) for each in strata), strict=True)
     sizes = np.array([each.size for each in strata])
-    return Cells(make_grid(values), np.stack(low), np.stack(high), sizes, levels)
+    return Cells(make_grid(values, least=WIDE), np.stack(low), np.stack(high), sizes, levels)

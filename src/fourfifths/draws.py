@@ -75,19 +75,16 @@ def spread(cells: IntArray, random: np.random.Generator) -> FloatArray:
     if not cells.size:
         return np.empty(0)
     number = int(cells.max()) + 1
-    rows, dealt = deal(cells, np.zeros(number), np.ones(number), random)
-    draws = np.empty(cells.size)
-    draws[rows] = dealt
-    return draws
+    return deal(cells, np.zeros(number), np.ones(number), random)
 
 
 def deal(
     cells: IntArray, low: NDArray[Any], high: NDArray[Any], random: np.random.Generator
-) -> tuple[IntArray | slice, FloatArray]:
-    """Return rows, in some order, and for each a draw between the limits of its cell.
+) -> FloatArray:
+    """Return a draw for each row, between the limits of its cell.
 
-    The draws are spread evenly between the limits, as those of `spread` are; the upper one is
-    never reached, however a draw is rounded.
+    The draws of a cell are spread evenly between its limits, as those of `spread` are; the upper
+    limit is never reached, however a draw is rounded.
     """
     counts = np.bincount(cells, minlength=low.size)
     starts = np.cumsum(counts) - counts
@@ -97,27 +94,28 @@ def deal(
     rate = (high - low) / np.maximum(counts, 1)
     last = np.nextafter(high, low)
     rows = _shuffled(cells.size, random)
+    draws = np.empty(cells.size)
     compiled = loops(cells.size)
     if compiled is not None:
-        draws = np.empty(cells.size)
         compiled.deal(rows, cells, starts, shift, rate, low, last, draws)
-        return slice(None), draws
+        return draws
     # Numbers of 8 or 16 bits are sorted stably in one pass or two.
     short = cells.astype(np.min_scalar_type(counts.size))
     rows = rows.take(np.argsort(short.take(rows), kind="stable"))
-    draws = np.arange(cells.size, dtype=np.float64)
-    draws += np.repeat(shift, counts)
-    draws *= np.repeat(rate, counts)
-    draws += np.repeat(low, counts)
-    np.minimum(draws, np.repeat(last, counts), out=draws)
-    return rows, draws
+    ordered = np.arange(cells.size, dtype=np.float64)
+    ordered += np.repeat(shift, counts)
+    ordered *= np.repeat(rate, counts)
+    ordered += np.repeat(low, counts)
+    draws[rows] = np.minimum(ordered, np.repeat(last, counts), out=ordered)
+    return draws
 
 
 def _shuffled(size: int, random: np.random.Generator) -> IntArray:
     """Return the rows in the order of random keys of 16 bits, which are sorted in two passes.
 
-    Rows with the same key stay as they are: of two rows the first comes first with a probability
-    of 1/2 + 1/2**17.
+    Rows with the same key stay in order: one in 65,536 is before or after a row for that reason
+    and not by chance, too few to move a row by more than its share of a level.
     """
+    # Each of PCG64's words is four keys.
     words = random.bit_generator.random_raw(size // 4 + 1)
     return np.argsort(words.view(np.uint16)[:size], kind="stable")

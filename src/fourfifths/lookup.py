@@ -16,7 +16,6 @@ from fourfifths.compiled import loops
 from fourfifths.counts import FloatArray, IntArray
 
 CELLS_PER_KNOT = 2
-LEAST_CELLS = 4096  # of so many, few knots mostly have one each
 BLOCK = 16_384
 MANY = 1024
 SPARED = 2  # of many knots, so many at each end share a cell: outliers do not stretch the grid
@@ -89,15 +88,15 @@ class Grid:
         return cell.astype(np.int64)
 
 
-def make_grid(knots: FloatArray) -> Grid:
-    """Return the grid over increasing knots.
+def make_grid(knots: FloatArray, *, least: int = 1) -> Grid:
+    """Return the grid over increasing knots, of so many cells at least.
 
     Examples
     --------
     >>> make_grid(np.array([1.0, 2.0])).places(np.array([0.5, 1.0, 3.0]))
     array([0, 1, 2])
     """
-    cells = max(CELLS_PER_KNOT * knots.size, LEAST_CELLS)
+    cells = max(CELLS_PER_KNOT * knots.size, least)
     spared = SPARED if knots.size >= MANY else 0
     low, high = float(knots[spared]), float(knots[-1 - spared])
     with np.errstate(over="ignore", divide="ignore"):

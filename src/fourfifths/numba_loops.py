@@ -99,7 +99,7 @@ def deal(
     starts: IntArray,
     shift: FloatArray,
     rate: FloatArray,
-    low: NDArray[Any],
+    low: FloatArray,
     last: FloatArray,
     draws: FloatArray,
 ) -> None:
@@ -114,7 +114,7 @@ def deal(
 
 @_compiled
 def levels_at(stand: FloatArray, rows: IntArray, levels: int, size: int, level: IntArray) -> None:
-    """See `quantiles.Ranks.at_levels`."""
+    """See `quantiles.level_of`."""
     for place in range(rows.size):
         level[np.uint64(rows[place])] = int(np.floor(stand[place]) * levels / size)
 

@@ -75,13 +75,12 @@ class Ranks:
         level, tied, knot = self._levels(values)
         if not knot.size:
             return level
-        rows, stand = self._stands(knot, random)
-        rows = tied[rows] if isinstance(tied, np.ndarray) else rows
+        stand = self._stands(knot, random)
         compiled = loops(knot.size)
         if compiled is not None:
-            compiled.levels_at(stand, rows, self.levels, self.size, level)
+            compiled.levels_at(stand, tied, self.levels, self.size, level)
             return level
-        level[rows] = level_of(stand, self.levels, self.size)
+        level[tied] = level_of(stand, self.levels, self.size)
         return level
 
     def _levels(self, values: FloatArray) -> tuple[IntArray, IntArray | slice, IntArray]:
@@ -120,8 +119,7 @@ class Ranks:
         stand[equal] = self.middle.take(knot[equal])
         if random is not None:
             several = equal[(self.upto - self.below).take(knot[equal]) > 1]
-            rows, found = self._stands(knot[several], random)
-            stand[several[rows]] = found
+            stand[several] = self._stands(knot[several], random)
         stand[place == 0] = 0
         return np.asarray(np.clip(stand, 0.5, self.size - 0.5) / self.size, dtype=np.float64)
 
@@ -130,18 +128,16 @@ class Ranks:
 
         A value that is no knot has the last place of the knot before it, or the first of all.
         """
-        after = self.grid.places(values)
+        after = np.searchsorted(self.knots, values, side="right")
         knot = np.maximum(after - 1, 0)
         last = np.where(after > 0, self.upto[knot] - 1, 0)
         equal = self.knots[knot] == values
         return np.where(equal, self.below[knot], last), np.where(equal, self.upto[knot], last + 1)
 
-    def _stands(
-        self, knot: IntArray, random: np.random.Generator | None
-    ) -> tuple[IntArray | slice, FloatArray]:
-        """Return rows that equal a knot, in some order, and where they stand among the values."""
+    def _stands(self, knot: IntArray, random: np.random.Generator | None) -> FloatArray:
+        """Return where rows that equal a knot stand among the values."""
         if random is None:
-            return slice(None), self.middle.take(knot)
+            return self.middle.take(knot)
         return deal(knot, self.below, self.upto, random)
 
 

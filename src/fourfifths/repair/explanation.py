@@ -95,15 +95,16 @@ def explain_row(
         return Explanation(None, None, "its stratum was not fitted, and the row is kept", ())
     random = draws.generator()
     touched = amount > 0 and (method != "random" or random.random() < amount)
-    cells = []
+    cells, profile = [], None
     for own in model.placed(values, everyone(codes), random):
+        profile = own.profile
         column, after = model.columns[own.column], own.values
         if touched and after.size:
             after = column.write(after, own.level, method, amount, random)
         cells.append(_cell(column, typed[own.column], own, after, stratum, method))
     return Explanation(
         strata.labels[stratum],
-        None if own.profile is None else int(own.profile[0]),
+        None if profile is None else int(profile[0]),
         _because(method, amount, touched=touched),
         tuple(cells),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +27,7 @@ class Members:
     strata: CodeArray
 
     def some(self, chosen: BoolArray) -> Members:
-        """Return those for which it is true."""
+        """Return those for which it is true; the same object where it is for all."""
         if chosen.all():
             return self
         places = np.flatnonzero(chosen)
@@ -34,7 +35,7 @@ class Members:
 
     def at(self, places: IntArray) -> IntArray:
         """Return the rows at these places among them."""
-        return places if isinstance(self.rows, slice) else self.rows[places]
+        return places + self.rows.start if isinstance(self.rows, slice) else self.rows[places]
 
     @cached_property
     def by_stratum(self) -> list[tuple[int, IntArray]]:
@@ -58,4 +59,37 @@ def everyone(strata: CodeArray) -> Members:
     >>> everyone(np.array([1, -1, 0, 1], dtype=np.int16)).by_stratum
     [(0, array([1])), (1, array([0, 2]))]
     """
-    return Members(slice(None), strata).some(strata >= 0)
+    return Members(slice(0, strata.size), strata).some(strata >= 0)
+
+
+def parts(strata: CodeArray, size: int) -> Iterator[Members]:
+    """Return the rows that have a stratum in parts of about so many, one after the other.
+
+    A stratum of at most so many rows is in one part, wherever its rows are: what is dealt evenly
+    in each part is then dealt evenly in the stratum. Of larger ones each part has its rows of one
+    stretch of the table.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0, 1, 0, 0, 0, 1], dtype=np.int16)
+    >>> [part.at(np.arange(part.strata.size)).tolist() for part in parts(codes, 3)]
+    [[0, 1], [3, 4, 5], [2, 6]]
+    """
+    members = everyone(strata)
+    if strata.size <= size:
+        yield members
+        return
+    stretches = [slice(start, start + size) for start in range(0, strata.size, size)]
+    number = int(strata.max()) + 2  # -1 is counted too
+    counts = np.sum([np.bincount(strata[own] + 1, minlength=number) for own in stretches], axis=0)
+    is_small = counts[1:] <= size
+    for own in stretches:
+        codes = strata[own]
+        part = Members(own, codes).some((codes >= 0) & ~is_small[codes])
+        if part.strata.size:
+            yield part
+    # Small strata follow each other until they are as many rows as a part has.
+    batch = np.cumsum(np.where(is_small, counts[1:], 0)) // size
+    small = members.some(is_small[members.strata])
+    for _, places in Members(small.rows, batch[small.strata].astype(np.int16)).by_stratum:
+        yield Members(small.at(places), small.strata[places])

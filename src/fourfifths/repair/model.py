@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import product
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -16,7 +14,7 @@ from fourfifths.counts import CodeArray, FloatArray, IntArray
 from fourfifths.draws import Draws, spread
 from fourfifths.repair.categories import CategoryColumn
 from fourfifths.repair.columns import Method, OrderedColumn, Ties
-from fourfifths.repair.members import Members, everyone
+from fourfifths.repair.members import Members, everyone, parts
 from fourfifths.repair.profiles import Profiles, fit_profiles
 
 Column = OrderedColumn | CategoryColumn
@@ -76,28 +74,25 @@ class Model:
         draws: Draws,
     ) -> None:
         """Write the repaired columns to `out`; rows of stratum -1 and missing values stay."""
+        choosing = method == "random" and amount < 1
 
-        @lru_cache(maxsize=os.cpu_count())  # chunks are begun in order
-        def chosen(start: int) -> Members:
-            members = everyone(strata[start : start + CHUNK])
-            if method != "random" or amount == 1:
-                return members
-            random = draws.part(start).generator()
-            return members.some(spread(members.strata.astype(np.int64), random) < amount)
-
-        def run(work: tuple[int, int | None]) -> None:
-            start, place = work
-            random = draws.part(start).part(place or 0).generator()
-            own, written = (
-                [each[start : start + CHUNK] for each in side] for side in (values, out)
-            )
-            for each in self.placed(own, chosen(start), random, place):
+        def run(work: tuple[int, Members, int | None]) -> None:
+            number, members, place = work
+            random = draws.part(number).part(0 if place is None else place).generator()
+            if choosing:
+                coin = spread(members.strata.astype(np.int64), random)
+                members = members.some(coin < amount)
+            for each in self.placed(values, members, random, place):
                 column = self.columns[each.column]
                 repaired = column.write(each.values, each.level, method, amount, random)
-                written[each.column][each.rows] = repaired
+                out[each.column][each.rows] = repaired
 
-        places = [None] if self.profiles else range(len(self.columns))
-        threaded(run, product(range(0, strata.size, CHUNK), places), strata.size)
+        # Columns that are repaired alone are worked on alone, unless they share a coin.
+        shared = self.profiles is not None or choosing
+        places = [None] if shared else range(len(self.columns))
+        each_part = enumerate(parts(strata, CHUNK))
+        work = ((number, part, place) for number, part in each_part for place in places)
+        threaded(run, work, strata.size)
 
     def placed(
         self,
@@ -163,7 +158,9 @@ def fit_model(
         return Model(fitted, None, ties)
     random = draws.generator()
     ranks = []
-    for stratum, rows in everyone(strata).by_stratum:
+    members = everyone(strata)
+    for stratum, places in members.by_stratum:
+        rows = members.at(places)
         own = [each[rows] for each in values]
         ranks.append(rank_matrix(fitted, own, stratum, ties, random))
     return Model(fitted, fit_profiles(ranks, [column.scores for column in fitted], random), ties)
