@@ -136,7 +136,7 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "a column that one stratum lacks": (
         FIT,
         text_of([(g, x if g == "A" else "", *rest) for g, x, *rest in ROWS]),
-        "column 'score': fewer than 4 values that are not missing in stratum 'B: 0'",
+        "column 'score': fewer than 4 values that are not missing in a stratum: 'B' has 0",
     ),
     "one stratum only": (FIT, text_of([r for r in ROWS if r[0] == "A"]), "holds only 'A'; expect"),
     "a stratum of two rows": (

@@ -436,6 +436,11 @@ def test_the_page_says_everything_once() -> None:
         assert words.count(line) == 1, line
 
 
+def test_a_ratio_above_1_is_said_the_other_way_round_too() -> None:
+    words = " ".join(str(made(model_of("B", 1.25), model_of("B", 0.9))).split())
+    assert "the least of a group: B over W (W over B: 0.800), then B over W." in words
+
+
 def test_a_model_that_selects_no_one_is_a_dash() -> None:
     words = " ".join(str(made(None, None)).split())
     assert "impact ratio of a model - - utility of that model - - verdict" in words

@@ -69,6 +69,33 @@ def test_a_file_that_is_written_anew_still_loads(tmp_path: Path) -> None:
         assert load(tmp_path, scope, ("caution",), "none").transform(FRAME).shape == FRAME.shape
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "expected"),
+    [
+        (("caution",), GONE, "to be there"),
+        (("caution",), "", "the text that save wrote"),
+        (("caution",), 5, "the text that save wrote"),
+        (("settings", "columns"), "nonsense", "those that are repaired"),
+        (("settings", "columns"), ["x"], "those that are repaired"),
+        ((*C, "categories", 0), True, "different texts, or false and true"),
+        ((*O, "categories"), [0, 1], "different texts, or false and true"),
+    ],
+)
+def test_what_was_taken_out_or_put_in_is_named(
+    tmp_path: Path, place: Place, value: Any, expected: str
+) -> None:
+    at = place[:3] if "categories" in place else place
+    with pytest.raises(RepairError, match=f"{named(at)}: expected {expected}; save it anew"):
+        load(tmp_path, "column", place, value)
+
+
+def test_what_is_not_of_a_repair_is_named(tmp_path: Path) -> None:
+    document = json.loads(saved("column", Path(tmp_path.parent))) | {"notes": "mine"}
+    (tmp_path / "more.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(RepairError, match="notes: expected no such entry; save it anew"):
+        Repairer.load(tmp_path / "more.json")
+
+
 # --- schema ---
 
 

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from fourfifths import Repairer
+from fourfifths.errors import TableError
 
 HAND = pd.DataFrame({"x": [1.0, 2, 3, 4, 10, 20, 30, 40], "g": list("aaaabbbb")})
 COLUMN: dict[str, Any] = {"scope": "column"}
@@ -22,7 +23,9 @@ def hand_repairer(**options: Any) -> Repairer:
     return Repairer("g", method="geometric", amount=0.5, **{**COLUMN, **options}).fit(HAND)
 
 
-@pytest.mark.parametrize("row", [HAND.iloc[[1]], pl.from_pandas(HAND)[1], {"x": 2, "g": "a"}])
+@pytest.mark.parametrize(
+    "row", [HAND.iloc[[1]], HAND.iloc[1], pl.from_pandas(HAND)[1], {"x": 2, "g": "a"}]
+)
 def test_a_row_is_explained_step_by_step(row: Any) -> None:
     found = hand_repairer().explain(row)
     assert found.stratum == "a"
@@ -40,8 +43,18 @@ def test_a_row_of_an_array_is_explained() -> None:
     repairer = Repairer(method="geometric", amount=0.5, **COLUMN)
     repairer.fit(HAND[["x"]].to_numpy(), protected=HAND["g"])
     for value in ("b", ["b"], pd.Series(["b"])):
-        (cell,) = repairer.explain(np.array([[20.0]]), protected=value).cells
-        assert (cell.column, cell.value, cell.consensus, cell.repaired) == ("0", 20, 11, 15.5)
+        for row in (np.array([[20.0]]), np.array([20.0]), [20.0]):
+            (cell,) = repairer.explain(row, protected=value).cells
+            assert (cell.column, cell.value, cell.consensus, cell.repaired) == ("0", 20, 11, 15.5)
+
+
+def test_columns_that_are_not_repaired_may_be_left_out_of_a_row() -> None:
+    repairer = Repairer("g", columns=["x"], method="geometric", amount=0.5, **COLUMN)
+    repairer.fit(HAND.assign(id=range(8)))
+    for row in ({"x": 2, "g": "a"}, {"x": 2, "g": "a", "id": 1, "other": 7}):
+        assert repairer.explain(row).cells[0].repaired == 6.5
+    with pytest.raises(TableError, match="row: lacks 'x'; expected a value of each column"):
+        repairer.explain({"g": "a", "id": 1})
 
 
 @pytest.mark.parametrize(
@@ -49,6 +62,11 @@ def test_a_row_of_an_array_is_explained() -> None:
     [
         ({"amount": 0}, "the amount is 0: nothing is changed", 2),
         ({"amount": 1}, "full repair: each value becomes the consensus of its level", 11),
+        (
+            {"method": "combinatorial", "amount": 1},
+            "one that occurs nearest to the consensus",
+            10,
+        ),
         ({"method": "combinatorial"}, "along values that occur", 3),
         ({"method": "random", "amount": 1e-9}, "the coin left the row as it is", 2),
         ({"method": "random", "amount": 1 - 1e-9}, "the coin chose the row, repaired in full", 11),

@@ -67,8 +67,10 @@ def test_strata_may_be_any_whole_numbers(dtype: Any, values: tuple[int, int]) ->
 @MAKERS
 def test_a_stratum_that_was_not_fitted_is_named(make: Any) -> None:
     new = make(columns(g=["a"] * 5 + ["z"] * 2 + ["b"] * 5))
-    message = r"g: 'z' in row 5 is none of the strata that were fitted .'a', 'b'.; 2 such rows; "
-    with pytest.raises(GroupError, match=message + "fit with them, or take unseen='keep'"):
+    message = (
+        r"g: 'z' in row 5 is none of the strata that were fitted .'a', 'b'.; rows of that kind: 2; "
+    )
+    with pytest.raises(GroupError, match=message + "fit with them, or fit with unseen='keep'"):
         fitted().transform(new)
 
 
@@ -90,7 +92,7 @@ def test_a_row_without_a_stratum_is_named(make: Any) -> None:
     gone = make(columns(g=[None] * 2 + HAND["g"][2:]))
     with pytest.raises(GroupError, match=r"g: 2 rows have no value; .* unseen='keep'"):
         Repairer("g").fit(gone)
-    with pytest.raises(GroupError, match=r"in row 0 is none of the strata .*; 2 such rows"):
+    with pytest.raises(GroupError, match=r"in row 0 is none of the strata .*of that kind: 2"):
         fitted().transform(gone)
 
 

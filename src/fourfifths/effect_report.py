@@ -14,6 +14,7 @@ from fourfifths.document import (
     print_document,
 )
 from fourfifths.effect_result import Audit, RepairEffect
+from fourfifths.model_impact import ModelImpact
 from fourfifths.render import UNDEFINED, Sheet, interval, number
 
 SHOWN = 10
@@ -135,6 +136,14 @@ def _notes(effect: RepairEffect) -> Iterator[str]:
             + "; a rule that uses them may still have disparate impact"
         )
     models = [each.model for each in (effect.before, effect.after) if each is not None]
-    names = dict.fromkeys(f"{each.group} over {each.reference}" for each in models if each)
+    names = dict.fromkeys(_compared(each) for each in models if each)
     if names:
         yield f"the model's ratio is the least of a group: {', then '.join(names)}"
+
+
+def _compared(model: ModelImpact) -> str:
+    """Return whose ratio it is; above 1 the other side's is the lesser one."""
+    shown = f"{model.group} over {model.reference}"
+    if model.impact_ratio > 1:
+        shown += f" ({model.reference} over {model.group}: {number(1 / model.impact_ratio)})"
+    return shown

@@ -147,6 +147,8 @@ def _because(method: Method, amount: float, *, touched: bool) -> str:
         return "the amount is 0: nothing is changed"
     if not touched:
         return f"random repair, amount {amount:g}: the coin left the row as it is"
+    if amount == 1 and method == "combinatorial":
+        return "full repair: each value becomes the one that occurs nearest to the consensus"
     if amount == 1:
         return "full repair: each value becomes the consensus of its level"
     if method == "random":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fourfifths.counts import CodeArray, FloatArray
 from fourfifths.draws import Draws
-from fourfifths.errors import ColumnError, listed
+from fourfifths.errors import ColumnError
 from fourfifths.ordering import in_order
 from fourfifths.repair.categories import fit_categories
 from fourfifths.repair.columns import Ties, fit_ordered
@@ -89,8 +89,8 @@ def _fit(
 def _check_sizes(typed: Typed, sizes: Sequence[int], strata: Strata) -> None:
     few = [place for place, size in enumerate(sizes) if size < LEAST]
     if few:
-        names = listed(f"{strata.labels[place]}: {sizes[place]}" for place in few)
+        lacking = ", ".join(f"{strata.labels[place]!r} has {sizes[place]}" for place in few)
         raise ColumnError(
-            f"column {typed.name!r}: fewer than {LEAST} values that are not missing in stratum "
-            f"{names}; leave the column out, or pool the strata"
+            f"column {typed.name!r}: fewer than {LEAST} values that are not missing in a stratum: "
+            f"{lacking}; leave the column out, or make coarser strata"
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths.counts import FloatArray
-from fourfifths.errors import ColumnError, GroupError, TableError
+from fourfifths.errors import ColumnError, GroupError, TableError, listed
 from fourfifths.repair.kinds import Typed, from_numbers, to_numbers
 from fourfifths.table import band_cuts, band_labels
 
@@ -204,11 +204,22 @@ def _value_columns(values: Any) -> list[Any]:
     return [native]
 
 
-def frame_of(row: Mapping[str, Any], names: Sequence[str]) -> Any:
-    """Return a dataframe of one row, its columns in the order of the names if they are the same."""
-    if {*row} == {*names}:
-        row = {name: row[name] for name in names}
+def one_row(row: Any, names: Sequence[str]) -> Any:
+    """Return a row as a dataframe or array of one row.
+
+    Of a mapping, and of a row of a dataframe, only what has one of the names is taken.
+    """
+    if isinstance(row, Mapping) or (hasattr(row, "to_dict") and np.ndim(row) == 1):
+        return _frame_of(dict(row), names)
+    return np.atleast_2d(row) if isinstance(row, np.ndarray | list | tuple) else row
+
+
+def _frame_of(row: Mapping[Any, Any], names: Sequence[str]) -> Any:
+    lacking = [name for name in names if name not in row]
+    if lacking:
+        raise TableError(f"row: lacks {listed(lacking)}; expected a value of each column")
+    columns = {str(name): [row[name]] for name in (names if len(names) else row)}
     for library in ("polars", "pandas", "pyarrow"):
         if find_spec(library):
-            return nw.from_dict({str(k): [v] for k, v in row.items()}, backend=library).to_native()
+            return nw.from_dict(columns, backend=library).to_native()
     raise TableError("row: a mapping needs polars, pandas or pyarrow; pass an array instead")

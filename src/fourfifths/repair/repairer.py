@@ -19,11 +19,12 @@ from fourfifths.errors import ColumnError
 from fourfifths.repair.columns import Method, Ties
 from fourfifths.repair.explanation import Explanation, explain_row
 from fourfifths.repair.fitting import fit_columns, typed_columns
-from fourfifths.repair.inputs import Input, frame_of, read_input, strata_columns
+from fourfifths.repair.inputs import Input, one_row, read_input, strata_columns
 from fourfifths.repair.kinds import Asked, Typed, asked_columns, checked
+from fourfifths.repair.loading import load_repair
 from fourfifths.repair.model import Scope
 from fourfifths.repair.options import LEVELS, check_fitted, check_options, strata_names
-from fourfifths.repair.storage import Saved, load_repair, save_repair
+from fourfifths.repair.storage import Saved, save_repair
 from fourfifths.repair.stratification import Small, Unseen, fit_strata
 
 
@@ -174,28 +175,24 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
 
         Parameters
         ----------
-        row : dataframe of one row, mapping of column to value, or array
+        row : dataframe of one row, row of one, mapping of column to value, or array
+            Of a row and a mapping, columns that the repair does not know may be left out.
         protected : optional
             The protected value of the row, where it is not a column of it.
         """
         check_is_fitted(self)
         self._check_fitted_options()
-        if isinstance(row, Mapping):
-            row = frame_of(row, getattr(self, "feature_names_in_", ()))
-        given = self._read(row, reset=False)
+        own = self.narrowed()
+        known = one_row(row, getattr(own, "feature_names_in_", ()))
+        own = self if known is row else own
+        given = own._read(known, reset=False)
         if protected is not None:
             protected = np.atleast_1d(np.asarray(protected))
-        codes = self._codes(given, protected)
-        before = self._numbers(given)
+        codes = own._codes(given, protected)
+        before = own._numbers(given)
+        draws = self.calls_.next()
         return explain_row(
-            self.model_,
-            self.strata_,
-            self.typed_,
-            before,
-            codes,
-            self.method,
-            self.amount,
-            self.calls_.next(),
+            self.model_, self.strata_, self.typed_, before, codes, self.method, self.amount, draws
         )
 
     def stratum_of(self, X: Any, *, protected: Any = None) -> CodeArray:

@@ -65,8 +65,8 @@ class Strata:
             value = " & ".join(str(each[row]) for each in columns)
             raise GroupError(
                 f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
-                f"fitted ({listed(self.labels)}); {rows.size:,} such rows; fit with them, or take "
-                "unseen='keep' to leave them as they are"
+                f"fitted ({listed(self.labels)}); rows of that kind: {rows.size:,}; fit with them, "
+                "or fit with unseen='keep' (--unseen keep), which leaves them as they are"
             )
         return codes
 
