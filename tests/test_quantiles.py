@@ -134,6 +134,11 @@ def test_the_consensus_is_the_middle_stratum_or_the_midpoint_of_two() -> None:
     assert median_of([first, second, third, third]).tolist() == [4, 60]
 
 
+def test_midpoints_are_not_off_by_a_digit() -> None:
+    low, high = np.array([62.0, 0.1, -1.7e308, 1.7e308]), np.array([62.1, 0.2, 1.7e308, 1.7e308])
+    assert median_of([low, high]).tolist() == [62.05, (0.1 + 0.2) / 2, 0, 1.7e308]
+
+
 def test_distinct_values_are_all_or_so_many_with_both_ends() -> None:
     assert distinct(np.array([1.0, 1, 2, 5, 5]), 9).tolist() == [1, 2, 5]
     assert distinct(np.arange(100.0), 4).tolist() == [0, 33, 66, 99]

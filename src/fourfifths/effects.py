@@ -21,6 +21,7 @@ from fourfifths.repair.stratification import Strata, written
 from fourfifths.roles import outcome_of
 
 FEWEST = 5  # rows of a stratum, one for each fold of the audit
+SMALL = 30  # rows of a stratum that leave a fully repaired column hardly any values
 
 
 def repair_effect(
@@ -234,4 +235,10 @@ def _notes(repairer: Repairer, codes: CodeArray) -> tuple[str, ...]:
         )
     if repairer.strata_.pooled:
         notes.append(f"{repairer.strata_.labels[-1]} are one stratum, because each is small")
+    least = int(np.argmin(repairer.strata_.rows))
+    if repairer.strata_.rows[least] < SMALL:
+        notes.append(
+            f"{repairer.strata_.labels[least]} was fitted on {repairer.strata_.rows[least]} rows, "
+            "the fewest: fully repaired numbers have no more different values than that"
+        )
     return tuple(notes)

@@ -18,6 +18,7 @@ Kind = Literal["number", "integer", "ordered", "category"]
 Asked = Literal["number", "category"] | Sequence[str] | None
 TEXTS = (nw.String, nw.Categorical, nw.Enum)
 MOST_CATEGORIES = 1_000
+FEWEST_IDENTIFIERS = 20
 EXACT = 2**53  # whole numbers beyond it are not all floating-point numbers
 
 
@@ -218,6 +219,12 @@ def _categories(column: nw.Series[Any]) -> tuple[str, ...]:
         raise ColumnError(
             f"columns: {column.name!r} has {len(found):,} different texts, more than "
             f"{MOST_CATEGORIES:,}: not categories that strata could share; leave it out"
+        )
+    if len(found) > FEWEST_IDENTIFIERS and 2 * len(found) > len(column) - column.null_count():
+        raise ColumnError(
+            f"columns: {column.name!r} has {len(found):,} different texts in {len(column):,} rows: "
+            "an identifier, not categories that strata could share; leave it out, or name the "
+            "columns to repair"
         )
     return tuple(sorted(found))
 
