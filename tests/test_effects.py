@@ -226,7 +226,15 @@ def test_pooled_strata_are_a_note(found: Callable[..., None]) -> None:
     before = table(A=[1.0, 2, 3, 4, 5], B=[1.0, 2, 3], C=[9.0, 9])
     repairer = fourfifths.Repairer("g", scope="column", small="pool")
     effect = effect_of(before, before, repairer)
-    assert effect.notes == ("small strata (B, C) are one stratum, because each is small",)
+    assert effect.notes[0] == "small strata (B, C) are one stratum, because each is small"
+
+
+@pytest.mark.parametrize(("rows", "said"), [(29, True), (30, False)])
+def test_a_stratum_of_few_rows_is_a_note(rows: int, said: bool, found: Callable[..., None]) -> None:
+    before = table(A=list(range(40)), B=list(range(rows)))
+    effect = effect_of(before, before, fourfifths.Repairer("g", scope="column"))
+    few = "B was fitted on 29 rows, the fewest: fully repaired numbers have no more different "
+    assert effect.notes == ((few + "values than that",) if said else ())
 
 
 # --- what the auditors found ---
@@ -328,7 +336,7 @@ def test_strata_too_small_to_be_audited_are_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("fourfifths.effects.certify", fourfifths.certify)
     effect = effect_of(BEFORE, AFTER)
     assert (effect.before, effect.after, effect.raised) == (None, None, False)
-    assert effect.notes == ("not audited: a stratum has 4 rows, and 5 are needed",)
+    assert effect.notes[-1] == "not audited: a stratum has 4 rows, and 5 are needed"
     text = effect_text(effect)
     assert "what an auditor finds" not in text
     assert "what was changed" in text
@@ -344,7 +352,7 @@ def test_an_outcome_that_cannot_be_audited_stops_nothing_but_the_audit(
     repairer = fourfifths.Repairer("g", scope="column", columns=["x"])
     effect = effect_of(before, before, repairer, outcome="hired", favorable="yes")
     assert effect.before is None
-    assert effect.notes[0].startswith("not audited: beta: no one of A was selected")
+    assert effect.notes[-1].startswith("not audited: beta: no one of A was selected")
     with pytest.raises(fourfifths.errors.OutcomeError, match="favorable='YES!': never occurs"):
         effect_of(before, before, repairer, outcome="hired", favorable="YES!")
 

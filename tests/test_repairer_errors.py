@@ -179,6 +179,16 @@ def test_a_column_that_is_missing_in_a_stratum_is_named(make: Any, name: str) ->
 
 
 @MAKERS
+def test_a_text_that_differs_in_most_rows_is_an_identifier(make: Any) -> None:
+    table = {"t": [f"u{row % 21}" for row in range(41)], "g": ["a", "b"] * 20 + ["a"]}
+    message = "columns: 't' has 21 different texts in 41 rows: an identifier, .* leave it out"
+    with pytest.raises(ColumnError, match=message):
+        Repairer("g").fit(make(table))
+    enough = {name: own + own[-1:] for name, own in table.items()}
+    assert Repairer("g").fit(make(enough)).typed_[0].kind == "category"
+
+
+@MAKERS
 def test_a_category_that_was_not_fitted_is_named(make: Any) -> None:
     message = "column 't': 'w' is none of the categories 'u', 'v'; leave such rows out, or fit with"
     with pytest.raises(ColumnError, match=message):
