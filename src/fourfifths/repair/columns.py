@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fourfifths.cells import Cells, cells_of
 from fourfifths.counts import CodeArray, FloatArray, IntArray
+from fourfifths.few_values import FewValues, few_values_of
 from fourfifths.lookup import Grid, make_grid
 from fourfifths.quantiles import Ranks, distinct, median_of, rank_table, representatives
 
@@ -73,17 +73,17 @@ class OrderedColumn:
         return ((np.cumsum(counts) - counts / 2) / self.levels)[place]
 
     @cached_property
-    def cells(self) -> Cells | None:
+    def few(self) -> FewValues | None:
         """The strata's places of each value, where values are few."""
-        return cells_of(self.values, self.strata)
+        return few_values_of(self.values, self.strata)
 
     def at_once(
         self, strata: CodeArray, values: FloatArray, ties: Ties, random: np.random.Generator
     ) -> IntArray | None:
         """Return the level of each value in its stratum, or None where values are not few."""
-        if ties == "mid" or self.cells is None:
+        if ties == "mid" or self.few is None:
             return None
-        return self.cells.at_levels(strata, values, random)
+        return self.few.at_levels(strata, values, random)
 
     def to_levels(
         self, stratum: int, values: FloatArray, ties: Ties, random: np.random.Generator

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourfifths import Repairer
-from fourfifths import cells as cells_module
-from fourfifths.cells import Cells, cells_of
+from fourfifths import few_values as module
+from fourfifths.few_values import FewValues, few_values_of
 from fourfifths.quantiles import rank_table
 
 STRATA = st.lists(st.lists(st.integers(-3, 3), min_size=30, max_size=60), min_size=2, max_size=4)
 
 
-def cells(parts: list[list[float]], levels: int) -> Cells:
-    found = cells_of(
+def cells(parts: list[list[float]], levels: int) -> FewValues:
+    found = few_values_of(
         np.unique(np.concatenate(parts).astype(np.float64)),
         [rank_table(np.sort(np.array(part, dtype=np.float64)), levels) for part in parts],
     )
@@ -63,8 +63,8 @@ def test_few_rows_of_many_cells_are_left_to_the_strata() -> None:
 
 def test_many_values_are_left_to_the_strata() -> None:
     values = np.arange(40.0)
-    assert cells_of(values, [rank_table(values, 40)] * 2) is None
-    assert cells_of(values[:10], [rank_table(values[:10].repeat(4), 40)] * 2) is not None
+    assert few_values_of(values, [rank_table(values, 40)] * 2) is None
+    assert few_values_of(values[:10], [rank_table(values[:10].repeat(4), 40)] * 2) is not None
 
 
 def counts() -> pd.DataFrame:
@@ -81,11 +81,11 @@ def test_at_once_and_one_by_one_the_strata_come_out_alike(
 ) -> None:
     table = counts()
     at_once = Repairer("g", scope="column", method=method).fit(table)
-    assert at_once.model_.columns[0].cells is not None
+    assert at_once.model_.columns[0].few is not None
     found = at_once.transform(table)
-    monkeypatch.setattr(cells_module, "FEW", 10**9)
+    monkeypatch.setattr(module, "FEW", 10**9)
     one_by_one = Repairer("g", scope="column", method=method).fit(table)
-    assert one_by_one.model_.columns[0].cells is None
+    assert one_by_one.model_.columns[0].few is None
     again = one_by_one.transform(table)
     pd.testing.assert_series_equal(
         found.groupby("g")["x"].value_counts(dropna=False).sort_index(),

@@ -18,7 +18,7 @@ WORTH = 8  # cells for each row, at most: each has to be dealt from
 
 
 @dataclass(frozen=True)
-class Cells:
+class FewValues:
     """The places that the equals of each value have among their stratum's values.
 
     Attributes
@@ -58,11 +58,11 @@ class Cells:
         return level_of(stand, self.levels, self.sizes.take(strata))
 
 
-def cells_of(values: FloatArray, strata: Sequence[Ranks]) -> Cells | None:
+def few_values_of(values: FloatArray, strata: Sequence[Ranks]) -> FewValues | None:
     """Return the cells of a column's distinct values and its strata; None if values are many."""
     levels = strata[0].levels
     if FEW * values.size > levels:
         return None
     low, high = zip(*(each.places(values) for each in strata), strict=True)
     sizes = np.array([each.size for each in strata])
-    return Cells(make_grid(values, least=WIDE), np.stack(low), np.stack(high), sizes, levels)
+    return FewValues(make_grid(values, least=WIDE), np.stack(low), np.stack(high), sizes, levels)
