@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+def blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
 
 
 def test_the_output_shown_is_the_output(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
@@ -39,6 +39,15 @@ def test_the_python_shown_runs(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(blocks("python")[1], {})
     assert (tmp_path / "adult.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["in short", "in scikit-learn"])
+def test_the_python_of_the_page_on_repairs_runs(
+    place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(blocks("python", (ROOT / "docs" / "repairing.md").read_text())[place], {})
+    assert (tmp_path / "repair.json").exists() == (place == 0)
 
 
 def test_the_story_has_ten_lines() -> None:
