@@ -21,6 +21,7 @@ from fourfifths.repair.stratification import Strata, written
 from fourfifths.roles import outcome_of
 
 FEWEST = 5  # rows of a stratum, one for each fold of the audit
+NO_OUTCOME = "no outcome is named (--outcome): what a model of it would do is not told"
 SMALL = 30  # rows of a stratum that leave a fully repaired column hardly any values
 
 
@@ -150,7 +151,7 @@ def _audits(
             found.append(_audit(known, repairer, values, random_state, name, chosen, **roles))
         except (GroupError, OutcomeError) as error:
             return (None, None), (f"not audited: {error}",)
-    return found, ()
+    return found, () if roles["outcome"] is not None else (NO_OUTCOME,)
 
 
 def _reference(strata: Strata, reference: Any) -> str | None:
