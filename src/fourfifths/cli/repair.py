@@ -14,7 +14,6 @@ from fourfifths.cli.options import (
     CertificateFormat,
     Favorable,
     Outcome,
-    Protected,
     Reference,
     Source,
     bands,
@@ -34,7 +33,10 @@ def repair(
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="The repaired table: .csv, .tsv or .parquet.")
     ],
-    protected: Protected = None,
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A protected column; several make joint groups."),
+    ] = None,
     stratify_by: Annotated[
         list[str] | None,
         typer.Option(metavar="COL", help="Stratify by other columns than the protected ones."),
@@ -53,22 +55,37 @@ def repair(
     ] = None,
     scope: Annotated[
         str | None,
-        typer.Option(metavar="joint|column", help="As a whole, or each column.  [default: joint]"),
+        typer.Option(
+            metavar="joint|column", help="Columns as a whole, or each alone.  [default: joint]"
+        ),
     ] = None,
     amount: Annotated[
         str | None,
-        typer.Option(metavar="N|certified", help="0 to 1, or the least certified.  [default: 1]"),
+        typer.Option(
+            metavar="N|certified",
+            help="How much: 0 to 1, or the least that is certified.  [default: 1]",
+        ),
     ] = None,
     ties: Annotated[
-        str | None, typer.Option(metavar="split|mid", help="Equal values.  [default: split]")
+        str | None,
+        typer.Option(
+            metavar="split|mid",
+            help="Equal values: spread by chance, or kept together.  [default: split]",
+        ),
     ] = None,
     small: Annotated[
         str | None,
-        typer.Option(metavar="error|pool", help="Tiny strata.  [default: error]"),
+        typer.Option(
+            metavar="error|pool",
+            help="Groups of fewer than 4 rows: refused, or made one.  [default: error]",
+        ),
     ] = None,
     unseen: Annotated[
         str | None,
-        typer.Option(metavar="error|keep", help="Unknown strata.  [default: error]"),
+        typer.Option(
+            metavar="error|keep",
+            help="Rows of no fitted group: refused, or left as they are.  [default: error]",
+        ),
     ] = None,
     band: Band = None,
     outcome: Outcome = None,
@@ -76,7 +93,7 @@ def repair(
     reference: Reference = None,
     beta: Annotated[
         str | None,
-        typer.Option(metavar="N|N,N", help="The group's selection rate, for the verdicts."),
+        typer.Option(metavar="N|N,N", help="The group's selection rate, for the impact floor."),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the fitted repair as JSON.")
