@@ -187,7 +187,10 @@ def _amount(text: str) -> Any:
 def _refuse(options: dict[str, Any]) -> None:
     for name, value in options.items():
         if value is not None and value != []:
-            raise OptionError(f"{name}: a saved repair has its own; leave it out with --apply")
+            raise OptionError(
+                f"{name}: has no meaning with --apply, which does what the saved repair says; "
+                "leave it out"
+            )
 
 
 def _check_files(
