@@ -43,6 +43,11 @@ def test_a_stratum_that_fits_a_part_is_in_one(codes: CodeArray, size: int) -> No
             assert sum(stratum in part for part in where) == 1
 
 
+def test_small_strata_share_parts() -> None:
+    codes = np.arange(100, dtype=np.int16) % 50
+    assert [part.strata.size for part in parts(codes, 20)] == [18, 20, 20, 20, 20, 2]
+
+
 def test_rows_of_no_stratum_are_in_no_part() -> None:
     codes = np.array([-1, 0, 0, 0, -1, 0], dtype=np.int16)
     assert [rows_of(part) for part in parts(codes, 2)] == [[1], [2, 3], [5]]

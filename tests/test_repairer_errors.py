@@ -181,9 +181,11 @@ def test_a_column_that_is_missing_in_a_stratum_is_named(make: Any, name: str) ->
 @MAKERS
 def test_a_text_that_differs_in_most_rows_is_an_identifier(make: Any) -> None:
     table = {"t": [f"u{row % 21}" for row in range(41)], "g": ["a", "b"] * 20 + ["a"]}
-    message = "columns: 't' has 21 different texts in 41 rows: an identifier, .* leave it out"
+    message = "columns: 't' has 21 different texts in 41 rows: an identifier, .*, without it"
     with pytest.raises(ColumnError, match=message):
         Repairer("g").fit(make(table))
+    for asked in ("category", [f"u{place}" for place in range(21)]):
+        assert Repairer("g", columns={"t": asked}).fit(make(table)).typed_[0].categories
     enough = {name: own + own[-1:] for name, own in table.items()}
     assert Repairer("g").fit(make(enough)).typed_[0].kind == "category"
 

@@ -18,7 +18,7 @@ Kind = Literal["number", "integer", "ordered", "category"]
 Asked = Literal["number", "category"] | Sequence[str] | None
 TEXTS = (nw.String, nw.Categorical, nw.Enum)
 MOST_CATEGORIES = 1_000
-FEWEST_IDENTIFIERS = 20
+FEWEST_IDENTIFIERS = 20  # so many texts may be categories, however few the rows
 EXACT = 2**53  # whole numbers beyond it are not all floating-point numbers
 
 
@@ -86,7 +86,10 @@ def type_of(column: nw.Series[Any], asked: Asked) -> Typed:
             "convert it, or name the columns to repair"
         )
     if asked in (None, "category"):
-        return Typed(name, "category", _categories(column))
+        categories = _categories(column)
+        if asked is None:
+            _check_shared(column, len(categories))
+        return Typed(name, "category", categories)
     return Typed(name, "ordered", _order(name, asked, _categories(column)))
 
 
@@ -220,13 +223,17 @@ def _categories(column: nw.Series[Any]) -> tuple[str, ...]:
             f"columns: {column.name!r} has {len(found):,} different texts, more than "
             f"{MOST_CATEGORIES:,}: not categories that strata could share; leave it out"
         )
-    if len(found) > FEWEST_IDENTIFIERS and 2 * len(found) > len(column) - column.null_count():
-        raise ColumnError(
-            f"columns: {column.name!r} has {len(found):,} different texts in {len(column):,} rows: "
-            "an identifier, not categories that strata could share; leave it out, or name the "
-            "columns to repair"
-        )
     return tuple(sorted(found))
+
+
+def _check_shared(column: nw.Series[Any], categories: int) -> None:
+    """Raise if a column that nobody called categories has a text of its own in most rows."""
+    if categories > FEWEST_IDENTIFIERS and 2 * categories > len(column) - column.null_count():
+        raise ColumnError(
+            f"columns: {column.name!r} has {categories:,} different texts in {len(column):,} rows: "
+            "an identifier, not categories that strata could share; name the columns to repair, "
+            "without it"
+        )
 
 
 def _order(name: str, asked: Any, found: tuple[str, ...]) -> tuple[str, ...]:
