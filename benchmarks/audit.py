@@ -23,7 +23,7 @@ import pandas as pd
 import polars as pl
 
 import fourfifths
-from fourfifths.measure import impact
+from fourfifths._impact.impact import impact
 
 REPEATS = 7
 QUERY = "SELECT sex, race, hired, count(*) FROM '{path}' GROUP BY ALL"

@@ -20,10 +20,10 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import fourfifths
-from fourfifths.auditors import panel
-from fourfifths.certification import certify
-from fourfifths.features import read_features
-from fourfifths.table import open_table
+from fourfifths._certify.auditors import panel
+from fourfifths._certify.certify import certify
+from fourfifths._tables.sample import read_features
+from fourfifths._tables.table import open_table
 
 SMALL = 200_000
 LEFT_OUT = ("sex", "race", "income", "split")

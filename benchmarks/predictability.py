@@ -17,7 +17,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 
 import fourfifths
-from fourfifths.auditors import panel
+from fourfifths._certify.auditors import panel
 
 COLUMNS = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
 AMOUNTS = (0.2, 0.5, 0.8, 1.0)

@@ -35,7 +35,8 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import QuantileTransformer
 
 import fourfifths
-from fourfifths import Repairer, compiled
+from fourfifths import Repairer
+from fourfifths._repair import kernels as compiled
 from fourfifths.datasets import load
 
 ADULT = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]

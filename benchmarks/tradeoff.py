@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.base import clone
 
 import fourfifths
-from fourfifths.auditors import panel, quiet
-from fourfifths.sweep.models import chosen_models
+from fourfifths._certify.auditors import panel, quiet
+from fourfifths._tradeoff.models import chosen_models
 
 COLUMNS = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
 METHODS = ("combinatorial", "geometric")

@@ -9,8 +9,8 @@ import duckdb
 import pytest
 import typer
 
-from fourfifths.certificate import AuditorResult
-from fourfifths.cli import app
+from fourfifths._certify.result import AuditorResult
+from fourfifths._cli.main import app
 
 Interval = tuple[float, float]
 NOTHING = float("nan")
@@ -28,7 +28,16 @@ def auditor(
 ) -> AuditorResult:
     """Return what an auditor found; what repairs do not show is NaN."""
     nothing = (NOTHING, NOTHING)
-    return AuditorResult(name, error, interval, NOTHING, floor, floor_interval, NOTHING, nothing)
+    return AuditorResult(
+        name=name,
+        balanced_error_rate=error,
+        interval=interval,
+        impact_bound=NOTHING,
+        impact_floor=floor,
+        impact_floor_interval=floor_interval,
+        reverse_floor=NOTHING,
+        reverse_floor_interval=nothing,
+    )
 
 
 def pair(*auditors: AuditorResult) -> Any:
@@ -57,6 +66,6 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         return certificate(reference=options["reference"])
 
     monkeypatch.setattr("duckdb.connect", lambda **_: CONNECTION.cursor())
-    monkeypatch.setattr("fourfifths.cli.app", COMMAND)
-    monkeypatch.setattr("fourfifths.effects.certify", certify)
+    monkeypatch.setattr("fourfifths._cli.main.app", COMMAND)
+    monkeypatch.setattr("fourfifths._effect.effect.certify", certify)
     return asked

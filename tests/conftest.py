@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from fourfifths import cli
+from fourfifths._cli import main as cli
 
 settings.register_profile("suite", deadline=None, max_examples=20, derandomize=True)
 settings.load_profile("suite")

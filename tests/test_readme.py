@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fourfifths import cli, datasets
+from fourfifths import datasets
+from fourfifths._cli import main as cli
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

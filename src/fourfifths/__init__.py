@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from fourfifths import datasets, errors
-    from fourfifths.balanced_error import ber_threshold, impact_bound
-    from fourfifths.certificate import Certificate
-    from fourfifths.certification import certify
-    from fourfifths.certified_amount import CertifiedAmount, least_certified_amount
+    from fourfifths._certify.certify import certify
+    from fourfifths._certify.result import Certificate
+    from fourfifths._certify.verify import verify
+    from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
+    from fourfifths._impact.impact import impact
+    from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
+    from fourfifths._impact.rules import RULES, Rule
+    from fourfifths._repair.repairer import Repairer
+    from fourfifths._stats.balanced_error import ber_threshold, impact_bound
+    from fourfifths._stats.significance import ShareTest, against_share
+    from fourfifths._tradeoff.result import Tradeoff
+    from fourfifths._tradeoff.tradeoff import tradeoff
     from fourfifths.errors import FourfifthsError
-    from fourfifths.impact_result import AttributeImpact, GroupImpact, Impact
-    from fourfifths.measure import impact
-    from fourfifths.repair.repairer import Repairer
-    from fourfifths.rules import RULES, Rule
-    from fourfifths.significance import ShareTest, against_share
-    from fourfifths.sweep.curve import Tradeoff
-    from fourfifths.sweep.run import tradeoff
-    from fourfifths.verification import verify
 
 __all__ = [
     "RULES",
@@ -46,28 +46,27 @@ __all__ = [
     "verify",
 ]
 
-# Loaded when first used, so that `fourfifths --help` does not wait for numpy and scipy. A module
-# may not have the name of a public function: once imported, it would stand in the function's place.
+# Loaded when first used, so that `fourfifths --help` does not wait for numpy and scipy.
 _HOMES = {
-    "RULES": "rules",
-    "AttributeImpact": "impact_result",
-    "Certificate": "certificate",
-    "CertifiedAmount": "certified_amount",
+    "RULES": "_impact.rules",
+    "AttributeImpact": "_impact.result",
+    "Certificate": "_certify.result",
+    "CertifiedAmount": "_effect.amount",
     "FourfifthsError": "errors",
-    "GroupImpact": "impact_result",
-    "Impact": "impact_result",
-    "Repairer": "repair.repairer",
-    "Rule": "rules",
-    "ShareTest": "significance",
-    "Tradeoff": "sweep.curve",
-    "against_share": "significance",
-    "ber_threshold": "balanced_error",
-    "certify": "certification",
-    "impact": "measure",
-    "impact_bound": "balanced_error",
-    "least_certified_amount": "certified_amount",
-    "tradeoff": "sweep.run",
-    "verify": "verification",
+    "GroupImpact": "_impact.result",
+    "Impact": "_impact.result",
+    "Repairer": "_repair.repairer",
+    "Rule": "_impact.rules",
+    "ShareTest": "_stats.significance",
+    "Tradeoff": "_tradeoff.result",
+    "against_share": "_stats.significance",
+    "ber_threshold": "_stats.balanced_error",
+    "certify": "_certify.certify",
+    "impact": "_impact.impact",
+    "impact_bound": "_stats.balanced_error",
+    "least_certified_amount": "_effect.amount",
+    "tradeoff": "_tradeoff.tradeoff",
+    "verify": "_certify.verify",
 }
 
 

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fourfifths.auditors import OutOfFold, best_cut
-from fourfifths.balanced_error import Errors, ber_threshold, impact_bound
-from fourfifths.evidence import Beta, paper_verdict, verdict_of, weigh
-from fourfifths.roc import hull
+from fourfifths._certify.auditors import OutOfFold, best_cut
+from fourfifths._certify.evidence import paper_verdict, verdict_of, weigh
+from fourfifths._certify.plan import Beta
+from fourfifths._stats.balanced_error import Errors, ber_threshold, impact_bound
+from fourfifths._stats.roc import hull
 
 BETAS = np.linspace(0.01, 1, 34)
 
@@ -138,7 +139,7 @@ def test_bound_is_under_the_threshold_where_the_ber_is_under_its(beta, threshold
 @given(st.integers(1, 60), st.integers(1, 60), st.data(), st.floats(0.5, 0.999))
 def test_interval_of_the_ber_contains_it(n, n_reference, data, confidence):
     wrong = data.draw(st.integers(0, n)), data.draw(st.integers(0, n_reference))
-    errors = Errors(wrong[0], n, wrong[1], n_reference)
+    errors = Errors(wrong=wrong[0], n=n, wrong_reference=wrong[1], n_reference=n_reference)
     low, high = errors.interval(confidence)
     assert 0 <= low <= errors.balanced_error_rate + 1e-12
     assert errors.balanced_error_rate - 1e-12 <= high <= 1
@@ -149,7 +150,7 @@ def random_evidence(random, auditors):
     sizes = random.integers(50, 12_000, 2)
     labels = np.repeat([False, True], sizes)
     rate = random.uniform(0.05, 1)
-    beta = Beta(rate, (rate * random.uniform(0.8, 1), rate), None)
+    beta = Beta(rate=rate, interval=(rate * random.uniform(0.8, 1), rate), counts=None)
     betas = {"group": beta, "reference": beta}
     found = {}
     for name in range(auditors):
@@ -161,7 +162,7 @@ def random_evidence(random, auditors):
         score -= best_cut(score, labels)[0] if random.random() < 0.5 else random.uniform(-3, 3)
         own = np.sort(score[~labels])
         cut = own[own.size - int(np.ceil(rate * own.size))]
-        answer = OutOfFold(score, score >= cut, score <= cut)
+        answer = OutOfFold(score=score, selected=score >= cut, selected_reverse=score <= cut)
         found[str(name)] = weigh(answer, labels, betas, 0.95)
     return found, betas
 

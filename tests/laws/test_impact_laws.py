@@ -14,10 +14,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import fourfifths
-from fourfifths.findings import Facts, judge
-from fourfifths.intervals import clopper_pearson, ratio_interval
-from fourfifths.rules import RULES
-from fourfifths.significance import fisher_test, holm
+from fourfifths._impact.rules import RULES, Facts, judge
+from fourfifths._stats.intervals import clopper_pearson, ratio_interval
+from fourfifths._stats.significance import fisher_test, holm
 
 
 @st.composite

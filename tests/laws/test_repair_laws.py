@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fourfifths import Repairer
-from fourfifths.counts import FloatArray
+from fourfifths._arrays import FloatArray
 
 METHODS = st.sampled_from(["combinatorial", "geometric", "random"])
 SCOPES = st.sampled_from(["column", "joint"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DatasetName = Literal["ricci", "german", "adult"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dataset:
     """A shipped table with its roles.
 
@@ -77,7 +77,7 @@ class Dataset:
     @property
     def table(self) -> duckdb.DuckDBPyRelation:
         """The rows, as a DuckDB relation."""
-        from fourfifths.files import read
+        from fourfifths._tables.files import read
 
         return read(self.path)
 

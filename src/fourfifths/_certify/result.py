@@ -1,0 +1,242 @@
+"""The answer to "what could happen?": how well the rest predicts the protected attribute."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+from fourfifths._arrays import Interval
+from fourfifths._results import plain
+from fourfifths._stats.balanced_error import (
+    Posterior,
+)
+from fourfifths._stats.roc import Hull
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+SCHEMA = "fourfifths/certificate/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditorResult:
+    """What one auditor found about one pair of groups.
+
+    Attributes
+    ----------
+    name : str
+    balanced_error_rate, interval
+        Of predicting the protected attribute out of fold, in [0, 1], at the corrected confidence.
+    impact_bound : float
+        The paper's: beta / (beta + 1 - 2 BER).
+    impact_floor, impact_floor_interval
+        The tight one: beta / R(beta) from the out-of-fold ROC curve, with its limits.
+    reverse_floor, reverse_floor_interval
+        The same for rules that harm the reference.
+    """
+
+    name: str
+    balanced_error_rate: float
+    interval: Interval
+    impact_bound: float
+    impact_floor: float
+    impact_floor_interval: Interval
+    reverse_floor: float
+    reverse_floor_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Witness:
+    """The most harmful rule that an auditor found; its cut was set on other rows.
+
+    Attributes
+    ----------
+    auditor : str
+    harms : str
+        The group that it selects less.
+    rates : mapping of str to float
+        The share that it selects of each group.
+    impact_ratio, impact_ratio_interval
+        The group's rate over the reference's, as everywhere.
+    rule : str
+        What the rule is, in words.
+    """
+
+    auditor: str
+    harms: str
+    rates: Mapping[str, float]
+    impact_ratio: float
+    impact_ratio_interval: Interval
+    rule: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairCertificate:
+    """One group against the reference.
+
+    Attributes
+    ----------
+    group, reference : str
+    n, n_reference : int
+        Rows audited.
+    sampling_error : float
+        Half the width of a 95% interval of the balanced error rate that so many rows allow.
+    beta, beta_interval
+        The selection rate of the group: rules are meant that select at least so many of it.
+    reverse_beta, reverse_beta_interval
+        The same of the reference, for rules that harm it.
+    ber_threshold : float
+        1/2 - beta (1/threshold - 1)/2, at the lower end of beta.
+    verdict : {"certified", "not certified", "inconclusive"}
+    paper_verdict : {"certified", "not certified", "inconclusive"}
+        By the paper's test alone.
+    because : str
+    strongest : str
+        The auditor with the least balanced error rate.
+    auditors : tuple of AuditorResult
+    witness : Witness
+    posterior : Posterior
+        The Bayesian form, of the strongest auditor.
+    rows_needed : int or None
+        Where inconclusive: how many rows like these would settle it, if any number would.
+    curve : Hull
+        The strongest auditor's ROC hull.
+    """
+
+    group: str
+    reference: str
+    n: int
+    n_reference: int
+    sampling_error: float
+    beta: float
+    beta_interval: Interval
+    reverse_beta: float
+    reverse_beta_interval: Interval
+    ber_threshold: float
+    verdict: Verdict
+    paper_verdict: Verdict
+    because: str
+    strongest: str
+    auditors: tuple[AuditorResult, ...]
+    witness: Witness
+    posterior: Posterior
+    rows_needed: int | None
+    curve: Hull
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the curve, ready for JSON."""
+        names = [each.name for each in fields(self) if each.name != "curve"]
+        return {name: plain(getattr(self, name)) for name in names}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Certificate:
+    """Whether any rule that uses only these columns can have disparate impact.
+
+    Attributes
+    ----------
+    verdict : {"certified", "not certified", "inconclusive"}
+        The worst of the pairs'.
+    pairs : tuple of PairCertificate
+        The worst first.
+    leaks : tuple of Leak
+        The features, those that give most away first, for the worst pair.
+    table : str
+    rows : int
+        Rows of known membership in the table.
+    protected : tuple of str
+    features : mapping of str to str
+        Each feature and whether it is a number or a category.
+    left_out : tuple of str
+        Columns that are not features, because they are protected attributes or the outcome.
+    threshold, confidence : float
+    settings : mapping
+        What `fourfifths verify` needs to run it again.
+    data_sha256 : str
+        Of the features, groups and outcomes of the rows that were audited, in the table's order.
+    random_state : int
+    versions : mapping of str to str
+    notes : tuple of str
+    """
+
+    verdict: Verdict
+    pairs: tuple[PairCertificate, ...]
+    leaks: tuple[Leak, ...]
+    table: str
+    rows: int
+    protected: tuple[str, ...]
+    features: Mapping[str, str]
+    left_out: tuple[str, ...]
+    threshold: float
+    confidence: float
+    settings: Mapping[str, Any]
+    data_sha256: str
+    random_state: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def worst(self) -> PairCertificate:
+        """The pair that decides the verdict."""
+        return self.pairs[0]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        from fourfifths._report.certificate import certificate_text
+
+        return certificate_text(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON; docs/schema/certificate.schema.json describes it.
+
+        The worst pair's figures stand at the top, all pairs' under "pairs".
+        """
+        worst = self.worst.to_dict()
+        del worst["verdict"]
+        own = {
+            each.name: plain(getattr(self, each.name))
+            for each in fields(self)
+            if each.name != "pairs"
+        }
+        pairs = [pair.to_dict() for pair in self.pairs]
+        return {"schema": SCHEMA, "verdict": own.pop("verdict"), **worst, "pairs": pairs, **own}
+
+    def to_json(self) -> str:
+        """Return the JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def plot(self) -> Figure:
+        """Draw the impact floor of the worst pair and every auditor on the axis of the BER."""
+        from fourfifths._plot.certificate import plot_certificate
+
+        return plot_certificate(self)
+
+
+Verdict = Literal["certified", "not certified", "inconclusive"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leak:
+    """What one feature tells of the protected attribute.
+
+    Attributes
+    ----------
+    feature, kind : str
+    balanced_error_rate : float
+        Of the best rule on this column alone, out of fold.
+    impact_floor : float
+        At beta, of rules on this column alone.
+    loss : float
+        By how much the strongest auditor's balanced error rate grows without it.
+    """
+
+    feature: str
+    kind: str
+    balanced_error_rate: float
+    impact_floor: float
+    loss: float

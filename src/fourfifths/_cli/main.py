@@ -1,0 +1,84 @@
+"""The command line. It holds no arithmetic: it reads options, calls the package, shows the answer.
+
+Nothing heavy is imported before a command runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from fourfifths._cli.about import datasets, demo, rules
+from fourfifths._cli.audit import audit
+from fourfifths._cli.certify import certify, verify
+from fourfifths._cli.repair import repair
+from fourfifths._cli.reproduce import reproduce
+from fourfifths._cli.tradeoff import tradeoff
+from fourfifths.errors import FourfifthsError
+
+app = typer.Typer(
+    name="fourfifths",
+    help=(
+        "Measure disparate impact, certify that a table cannot cause it, and repair one that can. "
+        "Findings and verdicts are figures with their grounds; none of them is legal advice."
+    ),
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: loading what draws boxes takes longer than all the rest
+)
+for command in (audit, certify, verify, repair, tradeoff, reproduce, datasets, rules, demo):
+    app.command()(command)
+
+
+def version_callback(value: bool) -> None:  # noqa: FBT001 - typer's signature
+    """Print the version and stop."""
+    if value:
+        from fourfifths import __version__
+
+        typer.echo(f"fourfifths {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=version_callback, is_eager=True, help="Show the version."
+        ),
+    ] = False,
+) -> None:
+    """Take the options that belong to no command."""
+
+
+def main() -> None:
+    """Run the command line: an error is one line on stderr and exit code 2."""
+    # Names from a table must not stop a terminal of another encoding.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        code = app(sys.argv[1:] or ["--help"], prog_name="fourfifths", standalone_mode=False)
+        sys.stdout.flush()
+    except FourfifthsError as error:
+        _fail(str(error))
+    except typer.TyperException as error:
+        _fail(error.format_message())
+    except typer.Abort:
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone (as in "| head"); nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code or 0)
+
+
+def _fail(message: str) -> None:
+    from fourfifths._text import printable
+
+    typer.echo(f"fourfifths: {printable(' '.join(message.split()))}", err=True)
+    sys.exit(2)

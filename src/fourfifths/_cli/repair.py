@@ -1,0 +1,219 @@
+"""`fourfifths repair`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fourfifths._cli.options import (
+    Band,
+    CertificateFormat,
+    Favorable,
+    Outcome,
+    Reference,
+    Source,
+    bands,
+    pairs,
+    rates,
+)
+from fourfifths.errors import OptionError, OutputError
+
+if TYPE_CHECKING:
+    from fourfifths._effect.files import FileRepair
+METHODS = "What an amount means: random, combinatorial or geometric"
+
+
+def repair(
+    source: Source,
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The repaired table: .csv, .tsv or .parquet.")
+    ],
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A protected column; several make joint groups."),
+    ] = None,
+    stratify_by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="Stratify by other columns than the protected ones."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL", help="A column to repair; repeat it. Default: all others."),
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL=V,V", help="A column's categories in order, lowest first."),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help=f"{METHODS}.  [default: random]"),
+    ] = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(
+            metavar="joint|column", help="Columns as a whole, or each alone.  [default: joint]"
+        ),
+    ] = None,
+    amount: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|certified",
+            help="How much: 0 to 1, or the least that is certified.  [default: 1]",
+        ),
+    ] = None,
+    ties: Annotated[
+        str | None,
+        typer.Option(
+            metavar="split|mid",
+            help="Equal values: spread by chance, or kept together.  [default: split]",
+        ),
+    ] = None,
+    small: Annotated[
+        str | None,
+        typer.Option(
+            metavar="error|pool",
+            help="Groups of fewer than 4 rows: refused, or made one.  [default: error]",
+        ),
+    ] = None,
+    unseen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="error|keep",
+            help="Rows of no fitted group: refused, or left as they are.  [default: error]",
+        ),
+    ] = None,
+    band: Band = None,
+    outcome: Outcome = None,
+    favorable: Favorable = None,
+    reference: Reference = None,
+    beta: Annotated[
+        str | None,
+        typer.Option(metavar="N|N,N", help="The group's selection rate, for the impact floor."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the fitted repair as JSON.")
+    ] = None,
+    apply: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Apply a saved repair; nothing is fitted.")
+    ] = None,
+    overwrite: Annotated[  # noqa: FBT002 - typer's way to make a flag
+        bool, typer.Option("--overwrite", help="Allow OUT to be IN itself.")
+    ] = False,
+    random_state: Annotated[
+        int | None,
+        typer.Option(help="The seed.  [default: 0 to fit, a new one to apply]", min=0),
+    ] = None,
+    output_format: Annotated[
+        CertificateFormat, typer.Option("--format", help="How to show what the repair did.")
+    ] = CertificateFormat.TABLE,
+) -> None:
+    """Repair a table so that its columns do not give a protected attribute away.
+
+    Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
+    """
+    _check_files(source, out, save, apply, overwrite=overwrite)
+    from fourfifths._effect.files import apply_repair, repair_file
+
+    roles: dict[str, Any] = {
+        "outcome": outcome,
+        "favorable": favorable,
+        "reference": pairs(reference, "--reference", protected) or None,
+        "beta": rates(beta),
+    }
+    choices = {"method": method, "scope": scope, "ties": ties, "small": small, "unseen": unseen}
+    if apply is not None:
+        fitting = {"--protected": protected, "--stratify-by": stratify_by, "--columns": columns}
+        _refuse(fitting | {"--order": order, "--save": save, "--band": band, "--amount": amount})
+        _refuse({f"--{name}": value for name, value in choices.items()})
+        done = apply_repair(source, apply, random_state=random_state, **roles)
+    else:
+        done = repair_file(
+            source,
+            protected=protected,
+            stratify_by=stratify_by,
+            columns=columns,
+            orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
+            amount=1.0 if amount is None else _amount(amount),
+            bands=bands(band, protected or stratify_by),
+            options={name: value for name, value in choices.items() if value}
+            | {"random_state": random_state or 0},
+            **roles,
+        )
+    _deliver(done, out, save, output_format)
+
+
+def _deliver(done: FileRepair, out: Path, save: Path | None, form: CertificateFormat) -> None:
+    """Write what was asked for, then show what the repair did."""
+    from fourfifths._report.effect import effect_markdown, print_effect
+
+    effect = done.effect()
+    done.write(out)
+    if save is not None:
+        done.repairer.save(save)
+    if form is CertificateFormat.JSON:
+        found = None if done.found is None else done.found.to_dict()
+        sys.stdout.write(
+            f"{json.dumps(effect.to_dict() | {'certified_amount': found}, indent=2)}\n"
+        )
+    else:
+        if done.found is not None:
+            sys.stdout.write(f"{done.found}\n\n")
+        if form is CertificateFormat.TABLE:
+            print_effect(effect, sys.stdout)
+        else:
+            sys.stdout.write(effect_markdown(effect))
+    for path in (save, out):
+        if path is not None:
+            typer.echo(f"wrote {path}", err=True)
+    typer.echo(f"seed {done.seed}: --random-state {done.seed} gives the same again", err=True)
+
+
+def _amount(text: str) -> Any:
+    if text == "certified":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(
+            f"--amount {text}: expected a number from 0 to 1, or 'certified'"
+        ) from None
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value is not None and value != []:
+            raise OptionError(
+                f"{name}: has no meaning with --apply, which does what the saved repair says; "
+                "leave it out"
+            )
+
+
+def _check_files(
+    source: str, out: Path, save: Path | None, apply: Path | None, *, overwrite: bool
+) -> None:
+    """Refuse, before anything is computed, what could not be written or would be lost."""
+    from fourfifths._tables.write import check_output
+
+    check_output(out)
+    if not overwrite and _same(out, Path(source)):
+        raise OutputError(f"{out}: is the file that is repaired; --overwrite replaces it")
+    for option, path in (("OUT", out), ("--save", save)):
+        if path is not None and not path.resolve().parent.is_dir():
+            raise OutputError(f"{option} {path}: there is no folder {path.resolve().parent}")
+        if path is not None and path.is_dir():
+            raise OutputError(f"{option} {path}: cannot be written: it is a folder")
+    if apply is not None and _same(out, apply):
+        raise OutputError(f"{out}: is the saved repair; choose another name")
+    for path in (Path(source), out, apply):
+        if save is not None and path is not None and _same(save, path):
+            raise OutputError(f"--save {save}: is the name of another file; choose a third")
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()

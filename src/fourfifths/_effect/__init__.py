@@ -1,0 +1,1 @@
+"""What a repair did."""

@@ -1,0 +1,268 @@
+"""`least_certified_amount`: how much repair it takes, above `certify` and `Repairer`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+
+from fourfifths._arrays import Interval
+from fourfifths._certify.certify import MAX_ROWS, certify
+from fourfifths._certify.result import Certificate, Verdict
+from fourfifths._progress import steps
+from fourfifths._repair.repairer import Repairer
+from fourfifths._results import FrameKind, plain
+from fourfifths._tables.load import load_table, with_numbers
+from fourfifths._tables.strata import strata_names
+from fourfifths._tables.table import TableLike, open_table
+from fourfifths.errors import GroupError, OptionError
+
+PARTS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One amount that was tried.
+
+    Attributes
+    ----------
+    amount : float
+    verdict : {"certified", "not certified", "inconclusive"}
+    balanced_error_rate : float
+        Of the strongest auditor of the worst pair, on held-out rows.
+    impact_floor, impact_floor_interval
+        The least over auditors of the worst pair.
+    """
+
+    amount: float
+    verdict: Verdict
+    balanced_error_rate: float
+    impact_floor: float
+    impact_floor_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifiedAmount:
+    """The least amount whose result is certified, and how it was found.
+
+    Attributes
+    ----------
+    amount : float or None
+        None where not even full repair is certified.
+    curve : tuple of Step
+        Every amount that was tried, in order of amount.
+    tolerance : float
+        A smaller amount than `amount` - `tolerance` was not certified.
+    confidence : float
+        With which all the verdicts hold together.
+    certificate : Certificate
+        Of `amount`, or of full repair.
+    """
+
+    amount: float | None
+    curve: tuple[Step, ...]
+    tolerance: float
+    confidence: float
+    certificate: Certificate
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the amount and the curve, ready for JSON."""
+        names = ("amount", "curve", "tolerance", "confidence")
+        return {name: plain(getattr(self, name)) for name in names}
+
+    def to_frame(self, kind: FrameKind = "pandas") -> Any:
+        """Return the curve, one row per amount tried."""
+        records = [plain(step) for step in self.curve]
+        for record in records:
+            low, high = record.pop("impact_floor_interval")
+            record |= {"impact_floor_low": low, "impact_floor_high": high}
+        columns = {name: [record[name] for record in records] for name in records[0]}
+        return nw.from_dict(columns, backend=kind).to_native()
+
+    def __str__(self) -> str:
+        lines = [
+            f"amount {step.amount:.3f}: {step.verdict}, BER {step.balanced_error_rate:.3f}, floor "
+            f"{step.impact_floor:.3f} ({step.impact_floor_interval[0]:.3f} to "
+            f"{step.impact_floor_interval[1]:.3f})"
+            for step in self.curve
+        ]
+        if self.amount is None:
+            found = "no amount is certified, not even full repair"
+        else:
+            found = f"the least certified amount is {self.amount:g}"
+        return "\n".join([f"{found}, on held-out rows", *lines])
+
+
+def least_certified_amount(
+    table: TableLike,
+    repairer: Repairer,
+    *,
+    outcome: str | None = None,
+    favorable: Any = None,
+    reference: Any = None,
+    features: Sequence[str] | None = None,
+    beta: float | tuple[float, float] | None = None,
+    threshold: float = 0.8,
+    auditors: Sequence[str] | Mapping[str, Any] | None = None,
+    confidence: float = 0.95,
+    folds: int = 5,
+    max_rows: int = MAX_ROWS,
+    tolerance: float = 0.05,
+    random_state: int = 0,
+) -> CertifiedAmount:
+    """Find the least amount of repair whose result is certified on rows that it was not fitted to.
+
+    The rows are split in five; each part is repaired by a fit to the others, so that all rows count
+    and none was fitted to. Full repair is tried first, then none, then the amounts between by
+    halves. What is certified at one amount is taken to be so at
+    every larger one: for random repair, predictability falls in step with the amount; for the
+    other methods it need not, and the curve shows it.
+
+    Parameters
+    ----------
+    table : dataframe, path, str or Dataset
+    repairer : Repairer
+        Its protected or stratifying columns are named; its own amount does not matter.
+    outcome, favorable, reference, beta, threshold, auditors, folds, max_rows : optional
+        As for `certify`.
+    features : sequence of str, optional
+        The columns that a rule may use; the repaired ones by default.
+    confidence : float
+        With which all verdicts hold together: each is made at 1 - (1 - confidence) / (the most
+        amounts that may be tried).
+    tolerance : float
+        How near to the least amount is near enough.
+    random_state : int
+        Splits the rows.
+
+    Returns
+    -------
+    CertifiedAmount
+
+    Examples
+    --------
+    >>> import fourfifths
+    >>> repairer = fourfifths.Repairer("race", columns=["oral", "written"], small="pool")
+    >>> found = fourfifths.least_certified_amount("ricci", repairer, auditors=["logistic"])
+    >>> found.amount is None, found.curve[-1].amount  # 118 rows certify nothing
+    (True, 1.0)
+    """
+    for name, value in (("tolerance", tolerance), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
+    outcome, favorable, reference = _roles(table, repairer, outcome, favorable, reference, beta)
+    data = load_table(table)
+    columns = repairer.columns if repairer.columns is not None else data.frame.columns
+    texts = [name for name in columns if name in data.frame.columns and not _order(repairer, name)]
+    data = with_numbers(data, texts, must=False)
+    parts = _fitted_parts(data.frame, repairer, random_state)
+    looks = 2 + math.ceil(math.log2(1 / tolerance))
+    fitted = parts[0][0]
+    options: dict[str, Any] = {
+        "protected": list(fitted.strata_.by),
+        "bands": fitted.bands or {},
+        "outcome": outcome,
+        "favorable": favorable,
+        "reference": reference,
+        "features": features or [each.name for each in fitted.typed_],
+        "beta": beta,
+        "threshold": threshold,
+        "auditors": auditors,
+        "confidence": 1 - (1 - confidence) / looks,
+        "folds": folds,
+        "max_rows": max_rows,
+    }
+    tried: dict[float, Certificate] = {}
+    with steps("certifying", looks) as done:
+
+        def is_certified(amount: float) -> bool:
+            tried[amount] = certify(_repaired(parts, amount), **options)
+            done.advance(f"amount {amount:g}")
+            return tried[amount].verdict == "certified"
+
+        least = _search(is_certified, tolerance)
+    curve = tuple(_step(amount, tried[amount]) for amount in sorted(tried))
+    chosen = tried[1.0 if least is None else least]
+    return CertifiedAmount(
+        amount=least, curve=curve, tolerance=tolerance, confidence=confidence, certificate=chosen
+    )
+
+
+def _roles(
+    table: TableLike, repairer: Repairer, outcome: Any, favorable: Any, reference: Any, beta: Any
+) -> tuple[Any, Any, Any]:
+    """Return the roles, with what a shipped data set says of itself filled in."""
+    data = open_table(table).dataset
+    if data is None or (outcome is not None and outcome != data.outcome):
+        return outcome, favorable, reference
+    named = strata_names(repairer.protected, repairer.stratify_by) or ()
+    known = {name: data.reference[name] for name in named if name in data.reference}
+    outcome = outcome if beta is not None else data.outcome
+    return outcome, favorable or (data.favorable if outcome else None), reference or known or None
+
+
+def _order(repairer: Repairer, name: str) -> Any:
+    """Return what a column is to be repaired as, if that is said."""
+    return repairer.columns.get(name) if isinstance(repairer.columns, Mapping) else None
+
+
+def _search(is_certified: Any, tolerance: float) -> float | None:
+    """Return the least amount by bisection, to within the tolerance."""
+    if not is_certified(1.0):
+        return None
+    if is_certified(0.0):
+        return 0.0
+    low, high = 0.0, 1.0
+    while high - low > tolerance:
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_certified(middle) else (middle, high)
+    return high
+
+
+def _fitted_parts(
+    frame: nw.DataFrame[Any], repairer: Repairer, random_state: int
+) -> list[tuple[Repairer, Any]]:
+    """Return, for each part of the rows, a repairer fitted to the others, and the part."""
+    if repairer.protected is None and repairer.stratify_by is None:
+        raise GroupError("repairer: name its protected columns, Repairer(protected=...)")
+    whole = clone(repairer).fit(frame.to_native())
+    codes = whole.stratum_of(frame.to_native())
+    sizes = np.bincount(codes[codes >= 0])
+    if sizes.min() < PARTS:
+        raise GroupError(
+            f"too few rows to hold a fifth out: a stratum has {sizes.min()}, and {PARTS} are needed"
+        )
+    split = StratifiedKFold(PARTS, shuffle=True, random_state=random_state)
+    try:
+        return [
+            (clone(repairer).fit_part(frame[train].to_native(), whole), frame[test].to_native())
+            for train, test in split.split(codes, codes)
+        ]
+    except GroupError as error:
+        raise GroupError(f"too few rows to hold a fifth out: {error}") from error
+
+
+def _repaired(parts: Sequence[tuple[Repairer, Any]], amount: float) -> Any:
+    done = [
+        nw.from_native(fitted.set_params(amount=amount).transform(part), eager_only=True)
+        for fitted, part in parts
+    ]
+    return nw.concat(done, how="vertical").to_native()
+
+
+def _step(amount: float, certificate: Certificate) -> Step:
+    worst = certificate.worst
+    lowest = min(worst.auditors, key=lambda each: each.impact_floor)
+    return Step(
+        amount=amount,
+        verdict=certificate.verdict,
+        balanced_error_rate=min(each.balanced_error_rate for each in worst.auditors),
+        impact_floor=lowest.impact_floor,
+        impact_floor_interval=lowest.impact_floor_interval,
+    )

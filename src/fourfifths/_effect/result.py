@@ -1,0 +1,128 @@
+"""The answer to "what did the repair do?": how much changed, and what an auditor finds then."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from fourfifths._arrays import Interval
+from fourfifths._results import plain
+
+SCHEMA = "fourfifths/repair-effect/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnEffect:
+    """What became of one column.
+
+    Attributes
+    ----------
+    column, kind : str
+    changed : int
+        How many of its cells changed.
+    rank_moved : float
+        By how much a value's rank among all rows as they were changed, on average over rows that
+        have a value, in [0, 1]. NaN for categories without order.
+    distance, distance_after : float
+        The earthmover distance between a stratum and the largest one, of the stratum for which it
+        is largest, in the column's units; for categories without order, the total variation.
+    """
+
+    column: str
+    kind: str
+    changed: int
+    rank_moved: float
+    distance: float
+    distance_after: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """What the auditors found in the repaired columns, before or after.
+
+    Attributes
+    ----------
+    strongest : str
+    balanced_error_rate, interval
+        Of the strongest auditor in the pair of groups where it is least, out of fold.
+    impact_floor, impact_floor_interval
+        The least impact ratio of a rule, of that auditor. NaN without an outcome or beta.
+    verdict : str or None
+        Of the certificate. None without an outcome or beta.
+    model : ModelImpact or None
+        The impact ratio of a model of the outcome that uses the repaired columns.
+    """
+
+    strongest: str
+    balanced_error_rate: float
+    interval: Interval
+    impact_floor: float
+    impact_floor_interval: Interval
+    verdict: str | None
+    model: ModelImpact | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairEffect:
+    """A repair's before and after.
+
+    Attributes
+    ----------
+    table : str
+    rows, rows_changed, cells, cells_changed : int
+    columns : tuple of ColumnEffect
+    before, after : Audit or None
+        None where a stratum has too few rows to be audited.
+    raised : bool
+        Whether the repair made the protected attribute easier to predict, by more than chance.
+    not_repaired : tuple of str
+        Other columns of the table that a rule could use.
+    notes : tuple of str
+    """
+
+    table: str
+    rows: int
+    rows_changed: int
+    cells: int
+    cells_changed: int
+    columns: tuple[ColumnEffect, ...]
+    before: Audit | None
+    after: Audit | None
+    raised: bool
+    not_repaired: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything, ready for JSON."""
+        found: dict[str, Any] = {"schema": SCHEMA, **plain(self)}
+        return found
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
+
+    def __str__(self) -> str:
+        from fourfifths._report.effect import effect_text
+
+        return effect_text(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelImpact:
+    """Of a logistic model, fitted on other rows than it selects from.
+
+    Attributes
+    ----------
+    group, reference : str
+        The group with the least ratio, and what it is compared with.
+    impact_ratio, impact_ratio_interval
+    utility : float
+        1 - the balanced error rate of predicting the outcome.
+    """
+
+    group: str
+    reference: str
+    impact_ratio: float
+    impact_ratio_interval: Interval
+    utility: float

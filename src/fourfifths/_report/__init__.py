@@ -1,0 +1,1 @@
+"""How a result is shown as text."""

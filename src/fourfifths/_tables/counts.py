@@ -1,0 +1,228 @@
+"""The first sufficient statistic: how many rows, and how much weight, in each cell.
+
+One pass over the table, where its rows live. Everything that `impact` says is computed from the
+cells that come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import narwhals as nw
+import numpy as np
+
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._tables.table import Table, Value
+from fourfifths.errors import ColumnError, TableError, WeightsError, listed
+
+WeightKind = Literal["sampling", "counts"]
+MISSING = -1
+MAX_CELLS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """One cell for each combination of values that occurs, with sums over its rows.
+
+    Attributes
+    ----------
+    values : mapping of str to tuple
+        The distinct values of each key column, sorted; missing is not among them.
+    codes : mapping of str to int array
+        For each cell, the place of its value in `values`; -1 where it is missing.
+    rows : float array
+        How many rows each cell has.
+    sums : mapping of str to float array
+        The sum of each measure over each cell's rows, missing values left out.
+    """
+
+    values: Mapping[str, tuple[Value, ...]]
+    codes: Mapping[str, IntArray]
+    rows: FloatArray
+    sums: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Rows and weight per cell.
+
+    Attributes
+    ----------
+    values, codes : mapping
+        As in `Cells`.
+    rows : float array
+        How many rows; how many persons when the weights are counts.
+    weight, weight_squared : float array
+        Sums over the cell's rows; both equal `rows` where each row counts once.
+    sums : mapping of str to float array
+        Further sums that were asked for.
+    exact : bool
+        Whether `weight` holds whole numbers of persons, so that exact tests apply.
+    """
+
+    values: Mapping[str, tuple[Value, ...]]
+    codes: Mapping[str, IntArray]
+    rows: FloatArray
+    weight: FloatArray
+    weight_squared: FloatArray
+    sums: Mapping[str, FloatArray]
+    exact: bool
+
+    def take(self, keep: BoolArray) -> Counts:
+        """Return the cells where `keep` is true."""
+        return Counts(
+            values=self.values,
+            codes={key: codes[keep] for key, codes in self.codes.items()},
+            rows=self.rows[keep],
+            weight=self.weight[keep],
+            weight_squared=self.weight_squared[keep],
+            sums={name: sums[keep] for name, sums in self.sums.items()},
+            exact=self.exact,
+        )
+
+
+def count(
+    table: Table,
+    keys: Sequence[str],
+    *,
+    weights: str | None = None,
+    weights_are: WeightKind = "sampling",
+    measures: Mapping[str, nw.Expr] | None = None,
+) -> Counts:
+    """Count the rows of a table in each combination of the values of the key columns.
+
+    `weights` names a column that `Table.with_numbers` has made; `measures` are summed as well.
+    """
+    measures = dict(measures or {})
+    if weights is None:
+        cells = sum_by(table, keys, measures)
+        rows = cells.rows
+        return Counts(
+            values=cells.values,
+            codes=cells.codes,
+            rows=rows,
+            weight=rows,
+            weight_squared=rows,
+            sums=cells.sums,
+            exact=True,
+        )
+    weight = table.col(weights)
+    checks = {
+        "weight": weight,
+        "squared": weight * weight,
+        "missing": weight.is_null().cast(nw.Float64()),
+        "negative": (weight < 0).cast(nw.Float64()),
+        "broken": (weight % 1.0 != 0).cast(nw.Float64()),
+    }
+    cells = sum_by(table, keys, measures | checks)
+    _check_weights(weights, cells.sums, weights_are)
+    total, squared = cells.sums["weight"], cells.sums["squared"]
+    if weights_are == "counts":
+        persons = Counts(
+            values=cells.values,
+            codes=cells.codes,
+            rows=total,
+            weight=total,
+            weight_squared=total,
+            sums=cells.sums,
+            exact=True,
+        )
+        return persons.take(total > 0)
+    return Counts(
+        values=cells.values,
+        codes=cells.codes,
+        rows=cells.rows,
+        weight=total,
+        weight_squared=squared,
+        sums=cells.sums,
+        exact=False,
+    )
+
+
+def sum_by(table: Table, keys: Sequence[str], measures: Mapping[str, nw.Expr]) -> Cells:
+    """Group by the key columns and sum the measures, in one pass where the rows live."""
+    keys = list(dict.fromkeys(keys))
+    inside = [table.names[key] for key in keys]
+    names = {measure: f"sum{place}" for place, measure in enumerate(measures)}
+    frame = table.frame
+    if measures:
+        frame = frame.with_columns(*(measures[each].alias(name) for each, name in names.items()))
+    sums = [nw.col(name).sum() for name in names.values()]
+    try:
+        grouped = frame.group_by(*inside).agg(nw.len().alias("rows"), *sums)
+    except TypeError as error:  # pandas groups at once, and cannot group lists
+        raise ColumnError(f"column {listed(keys)}: expected plain values: {error}") from error
+    found = table.rows(grouped.head(MAX_CELLS + 1))
+    if not found:
+        raise TableError(f"{table.name}: the table has no rows")
+    if len(found) > MAX_CELLS:
+        raise _too_many_cells(table, keys)
+    columns = list(zip(*found, strict=True))
+    encoded = {key: _encode(columns[place]) for place, key in enumerate(keys)}
+    rows, *totals = (
+        np.array([0.0 if cell is None else cell for cell in column], dtype=np.float64)
+        for column in columns[len(keys) :]
+    )
+    return Cells(
+        values={key: values for key, (values, _) in encoded.items()},
+        codes={key: codes for key, (_, codes) in encoded.items()},
+        rows=rows,
+        sums=dict(zip(names, totals, strict=True)),
+    )
+
+
+def banding(column: str) -> str:
+    """Say how to make groups of a numeric column."""
+    return (
+        f"make groups of it: bands={{{column!r}: [25, 40]}} in Python, or --band '{column}=25,40' "
+        "at the shell, gives three groups: up to 25, up to 40, and above"
+    )
+
+
+def _check_weights(weights: str, sums: Mapping[str, FloatArray], kind: WeightKind) -> None:
+    if missing := int(sums["missing"].sum()):
+        raise WeightsError(f"weights={weights!r}: {missing} weights are missing; give each row one")
+    if not np.all(np.isfinite(sums["weight"])):
+        raise WeightsError(f"weights={weights!r}: expected finite numbers, found NaN or infinity")
+    if negative := int(sums["negative"].sum()):
+        raise WeightsError(
+            f"weights={weights!r}: {negative} weights are negative; expected 0 or more"
+        )
+    squares = sums["squared"]
+    if np.any((squares <= 0) & (sums["weight"] > 0)) or np.any(np.isinf(squares)):
+        raise WeightsError(f"weights={weights!r}: too large or too small to square; rescale them")
+    if not np.any(sums["weight"] > 0):
+        raise WeightsError(f"weights={weights!r}: every weight is 0")
+    if kind == "counts" and (broken := int(sums["broken"].sum())):
+        raise WeightsError(
+            f"weights={weights!r}: weights_are='counts' takes whole numbers of persons, but "
+            f"{broken} are not whole; use weights_are='sampling' for sampling weights"
+        )
+
+
+def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
+    """Return the error that names the column with the most values."""
+    distinct = table.frame.select(*(table.col(key).n_unique() for key in keys))
+    sizes = dict(zip(keys, table.rows(distinct)[0], strict=True))
+    worst = max(keys, key=lambda key: sizes[key])
+    return ColumnError(
+        f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; if it "
+        f"is protected and numeric, {banding(worst)}"
+    )
+
+
+def _encode(cells: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
+    """Return the sorted distinct values and the place of each cell's value among them."""
+    values = tuple(sorted({cell for cell in cells if cell is not None}, key=_order))
+    place: dict[Value, int] = {value: at for at, value in enumerate(values)}
+    place[None] = MISSING
+    return values, np.array([place[cell] for cell in cells], dtype=np.int64)
+
+
+def _order(value: Value) -> tuple[int, float, str]:
+    """Sort numbers by size, then everything else by its text."""
+    if isinstance(value, bool | int | float):
+        return (0, float(value), "")
+    return (1, 0.0, str(value))

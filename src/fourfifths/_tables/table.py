@@ -1,0 +1,162 @@
+"""One table, whatever it came from: a dataframe, a file, or a shipped data set.
+
+Its rows stay where they are until somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import narwhals as nw
+
+from fourfifths import datasets
+from fourfifths._tables.files import in_one_line, read
+from fourfifths._tables.numbers import NUMBER
+from fourfifths.errors import ColumnError, TableError, listed, nearest
+
+Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
+TableLike: TypeAlias = Any  # a dataframe, a path, the name of a shipped data set, or a Dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A lazy table whose rows stay where they are.
+
+    Its columns are called c0, c1, ... inside, because a backend may read a name like "a.b" or "*"
+    as more than a name; `names` maps the user's names to those.
+    """
+
+    frame: nw.LazyFrame[Any]
+    names: Mapping[str, str]
+    name: str
+    dataset: datasets.Dataset | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The user's names of the columns."""
+        return tuple(self.names)
+
+    def column(self, name: str, argument: str) -> str:
+        """Return `name` if there is such a column, else raise with the nearest that there is."""
+        if not isinstance(name, str) or name not in self.names:
+            raise ColumnError(
+                f"{argument}={name!r}: no such column in {self.name}{nearest(name, self.columns)} "
+                f"(columns: {listed(self.columns)})"
+            )
+        return name
+
+    def col(self, name: str) -> nw.Expr:
+        """Return the column as an expression."""
+        return nw.col(self.names[name])
+
+    def dtype(self, name: str) -> nw.dtypes.DType:
+        """Return the column's type."""
+        return self.frame.collect_schema()[self.names[name]]
+
+    def rows(self, frame: nw.LazyFrame[Any]) -> list[tuple[Value, ...]]:
+        """Compute a small result frame and return its rows as Python values."""
+        try:
+            if frame.implementation is nw.Implementation.DUCKDB:
+                native: Any = frame.to_native()
+                found = native.fetchall()
+            else:
+                found = frame.collect().rows()
+        except Exception as error:  # each backend has errors of its own
+            raise TableError(f"{self.name}: cannot be computed: {in_one_line(error)}") from error
+        return [tuple(_plain(value) for value in row) for row in found]
+
+    def with_numbers(self, name: str, argument: str) -> Table:
+        """Return the table with column `name` as floating-point numbers.
+
+        Text is converted (a CSV has nothing else); text that is not a number is an error. NaN
+        becomes missing.
+        """
+        dtype = self.dtype(self.column(name, argument))
+        number = self.col(name)
+        if dtype == nw.String:
+            number = number.str.strip_chars()
+            odd = self.frame.filter(~number.is_null() & ~number.str.contains(NUMBER))
+            if found := self.rows(odd.select(self.names[name]).head(1)):
+                raise ColumnError(f"{argument}={name!r}: expected numbers, found {found[0][0]!r}")
+        elif not dtype.is_numeric():
+            raise ColumnError(f"{argument}={name!r}: expected numbers, found {dtype}")
+        table = self.with_column(name, number.cast(nw.Float64()))
+        return table.with_column(name, nw.when(~table.col(name).is_nan()).then(table.col(name)))
+
+    def with_column(self, name: str, expression: nw.Expr) -> Table:
+        """Return the table with column `name` added or replaced."""
+        inside = self.names.get(name, f"c{len(self.names)}")
+        frame = self.frame.with_columns(expression.alias(inside))
+        return replace(self, frame=frame, names={**self.names, name: inside})
+
+
+def open_table(source: TableLike) -> Table:
+    """Return the `Table` for a dataframe, a file, a shipped data set or its name.
+
+    Examples
+    --------
+    >>> open_table("ricci").columns
+    ('position', 'oral', 'written', 'race', 'combined', 'passed')
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str) and source in datasets.names():
+        source = datasets.load(source)
+    if isinstance(source, datasets.Dataset):
+        return _wrap(source.table, source.name, source)
+    if isinstance(source, str | os.PathLike):
+        path = os.fspath(source)
+        if "." not in path and not os.path.exists(path):  # noqa: PTH110 - a name, not yet a path
+            raise TableError(
+                f"{path}: neither a file nor a shipped data set{nearest(path, datasets.names())} "
+                f"(data sets: {listed(datasets.names())})"
+            )
+        return _wrap(read(path), path, None)
+    return _wrap(source, "the table", None)
+
+
+def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
+    try:
+        frame = nw.from_native(native).lazy()
+        names = {each: f"c{place}" for place, each in enumerate(frame.collect_schema().names())}
+    except nw.exceptions.DuplicateError as error:
+        raise TableError(f"{name}: a column name is there twice: {in_one_line(error)}") from error
+    except TypeError as error:
+        raise TableError(
+            f"table: cannot use {type(native).__module__}.{type(native).__qualname__}; expected a "
+            "pandas, polars or pyarrow table, a DuckDB relation, a file's path or the name of a "
+            f"shipped data set ({listed(datasets.names())})"
+        ) from error
+    return Table(frame=_renamed(frame, names), names=names, name=name, dataset=dataset)
+
+
+def _renamed(frame: nw.LazyFrame[Any], names: Mapping[str, str]) -> nw.LazyFrame[Any]:
+    if frame.implementation is not nw.Implementation.DUCKDB:
+        return frame.rename(dict(names))
+    relation: Any = frame.to_native()
+    quoted = (f"{quote(each)} AS {inside}" for each, inside in names.items())
+    renamed: nw.LazyFrame[Any] = nw.from_native(relation.project(", ".join(quoted)))
+    return renamed
+
+
+def quote(name: str) -> str:
+    """Return a name quoted for SQL.
+
+    Examples
+    --------
+    >>> print(quote('a"b'))
+    "a""b"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _plain(value: Value) -> Value:
+    """Return a cell as a plain Python value; every kind of missing is None."""
+    if hasattr(value, "item"):  # a numpy scalar
+        value = value.item()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if isinstance(value, float) and value != value else value

@@ -1,1 +1,0 @@
-"""What to change: fitted repairs, applied to any table, saved as text."""

@@ -1,1 +1,0 @@
-"""The paper's experiments, on top of the public names only."""

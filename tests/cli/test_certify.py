@@ -1,0 +1,133 @@
+"""`fourfifths certify` and `fourfifths verify` at the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fourfifths._cli import main as cli
+
+QUICK = ["--auditor", "logistic", "--auditor", "naive-bayes", "--folds", "3"]
+
+
+@pytest.fixture
+def shell(capsys, monkeypatch, tmp_path):
+    """Run a command in an empty folder; return its exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["fourfifths", *arguments])
+        with pytest.raises(SystemExit, match=r"^\d+$") as stopped:
+            cli.main()
+        captured = capsys.readouterr()
+        return int(stopped.value.code), captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def people(tmp_path) -> Path:
+    random = np.random.default_rng(0)
+    group = np.repeat(["A", "B"], 300)
+    table = pd.DataFrame(
+        {
+            "group": group,
+            "score": random.normal(size=600) + (group == "B"),
+            "hired": np.where(random.random(600) < 0.4, "yes", "no"),
+        }
+    )
+    table.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+ROLES = ["people.csv", "--protected", "group", "--outcome", "hired"]
+
+
+def test_the_verdict_comes_first(shell, people):
+    code, out, err = shell("certify", *ROLES, *QUICK)
+    assert code == 0
+    assert out.startswith("not certified: people.csv, group, impact ratio 0.8, 600 rows")
+    assert "decided by the tight test" in out
+    assert err == ""
+
+
+def test_no_number_is_cut_at_80_columns(shell, people, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "…" not in shell("certify", *ROLES, *QUICK)[1]
+
+
+def test_json_written_to_a_file_can_be_verified(shell, people):
+    code, out, err = shell("certify", *ROLES, *QUICK, "--format", "json", "--out", "c.json")
+    assert (code, out, err) == (0, "", "wrote c.json\n")
+    assert json.loads(Path("c.json").read_text())["verdict"] == "not certified"
+    code, out, _ = shell("verify", "c.json", "people.csv")
+    assert (code, out) == (0, "verified: the same data, the same certificate (not certified)\n")
+
+
+def test_other_data_is_not_verified(shell, people):
+    shell("certify", *ROLES, *QUICK, "--format", "json", "--out", "c.json")
+    other = pd.read_csv(people)
+    other.loc[0, "score"] = 9.0
+    other.to_csv(people, index=False)
+    code, out, _ = shell("verify", "c.json", "people.csv")
+    assert code == 1
+    assert out.startswith("not verified: other data, the verdict is not certified; data_sha256 was")
+
+
+def test_markdown_has_the_verdict_and_the_tables(shell, people):
+    out = shell("certify", *ROLES, *QUICK, "--format", "markdown")[1]
+    assert out.startswith("# not certified")
+    assert "| auditor | BER |" in out
+
+
+def test_words_that_are_never_used(shell, people):
+    out = shell("certify", *ROLES, *QUICK, "--format", "markdown")[1].lower()
+    for word in ("fair", "compliant", "unbiased", "illegal"):
+        assert word not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--beta", "0"], "beta=0.0: expected a selection rate above 0"),
+        (["--beta", "1.5"], "beta=1.5: expected a selection rate above 0"),
+        (["--beta", "x"], "--beta x: expected a rate"),
+        (["--feature", "hired"], "features: 'hired' is the outcome"),
+        (["--feature", "group"], "features: 'group' is protected"),
+        (["--feature", "scroe"], "did you mean 'score'?"),
+        (["--auditor", "tree"], "did you mean 'trees'?"),
+        (["--folds", "400"], "group 'A', 'B' has fewer rows than that"),
+        (["--threshold", "2"], "threshold=2.0: expected a number between 0 and 1"),
+        (["--max-rows", "3"], "max_rows=3: expected a whole number, 20 or more"),
+        (["--out", "people.csv"], "cannot be written as csv; name a --format"),
+        (["--out", "people.csv", "--format", "json", *QUICK], "is the file that is audited"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(shell, people, arguments, message):
+    before = people.read_bytes()
+    code, out, err = shell("certify", *ROLES, *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
+    assert sorted(path.name for path in people.parent.iterdir()) == ["people.csv"]
+    assert people.read_bytes() == before
+
+
+def test_a_table_without_features_is_an_error(shell, people):
+    pd.read_csv(people)[["group", "hired"]].to_csv(people, index=False)
+    code, _, err = shell("certify", *ROLES)
+    assert code == 2
+    assert "features: none are left of people.csv" in err
+
+
+def test_a_constant_protected_column_is_an_error(shell, people):
+    pd.read_csv(people).assign(group="A").to_csv(people, index=False)
+    code, _, err = shell("certify", *ROLES)
+    assert code == 2
+    assert "only 'A'; expected at least two groups" in err

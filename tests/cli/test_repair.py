@@ -1,0 +1,768 @@
+"""`fourfifths repair` at the command line: what is written, what is told."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from certificates import auditor, certificate, pair, stand_in
+from pyarrow import parquet
+
+import fourfifths
+
+Shell = Callable[..., Any]
+# The issue's two strata, A = [1, 2, 3, 4] and B = [10, 20, 30, 40], shuffled, each row twice: an
+# audit needs five of a stratum, and twice the rows have the same levels.
+ROWS = 2 * [
+    ("B", "40", "p"),
+    ("A", "1", "q"),
+    ("B", "10", "r"),
+    ("A", "4", "s"),
+    ("A", "2", "t"),
+    ("B", "30", "u"),
+    ("A", "3", "v"),
+    ("B", "20", "w"),
+]
+GROUPS = [group for group, _, _ in ROWS]
+SCORES = [float(score) for _, score, _ in ROWS]
+# By hand: at the levels 0 to 3 the strata agree on the midpoints of 1 and 10, 2 and 20, ...
+LEVEL = {1: 0, 2: 1, 3: 2, 4: 3, 10: 0, 20: 1, 30: 2, 40: 3}
+CONSENSUS = [5.5, 11.0, 16.5, 22.0]
+FULL = [CONSENSUS[LEVEL[int(score)]] for score in SCORES]
+BASE = ("--protected", "group", "--columns", "score", "--scope", "column")
+FIT = ("repair", "in.csv", "out.csv", *BASE)
+
+
+@pytest.fixture(autouse=True)
+def audits(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Let no auditor run; return how they were asked."""
+    return stand_in(monkeypatch)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Make in.csv, whose scores are not whole to the eye: they are numbers."""
+    return write(tmp_path / "in.csv", [(g, f"{s}.0", n) for g, s, n in ROWS])
+
+
+def write(path: Path, rows: Any, names: str = "group,score,note") -> Path:
+    lines = [names, *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def read(path: Path, separator: str = ",") -> dict[str, list[str]]:
+    """Return the columns of a CSV by Python's own reader."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        names, *rows = csv.reader(stream, delimiter=separator)
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def scores(path: Path, column: str = "score") -> list[float]:
+    return [float(cell) for cell in read(path)[column]]
+
+
+# --- what is written ---
+
+
+def test_full_repair_by_hand(shell: Shell, source: Path) -> None:
+    answer = shell(*FIT)
+    assert answer.code == 0
+    assert scores(Path("out.csv")) == FULL
+    assert read(Path("out.csv"))["group"] == GROUPS
+    assert answer.out.startswith("in.csv: 16 of 16 rows and 16 of 16 cells changed\n")
+    assert answer.err == "wrote out.csv\nseed 0: --random-state 0 gives the same again\n"
+    assert sorted(each.name for each in Path().iterdir()) == ["in.csv", "out.csv"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "out"),
+    [
+        ("csv", "out.tsv"),
+        ("csv", "out.parquet"),
+        ("tsv", "OUT.CSV"),
+        ("parquet", "out.csv"),
+        ("parquet", "out.Parquet"),
+        ("jsonl", "out.csv"),
+    ],
+)
+def test_any_table_in_any_table_out(shell: Shell, tmp_path: Path, ending: str, out: str) -> None:
+    table = pd.DataFrame({"group": GROUPS, "score": SCORES, "note": [n for _, _, n in ROWS]})
+    path = tmp_path / f"in.{ending}"
+    if ending == "parquet":
+        table.to_parquet(path)
+    elif ending == "jsonl":
+        table.to_json(path, orient="records", lines=True)
+    else:
+        table.to_csv(path, index=False, sep="\t" if ending == "tsv" else ",")
+    answer = shell("repair", path.name, out, *BASE, "--method", "geometric")
+    assert answer.code == 0
+    if out.lower().endswith("parquet"):
+        found = parquet.read_table(out).to_pydict()
+    else:
+        found = read(tmp_path / out, "\t" if out.endswith("tsv") else ",")
+    assert list(found) == ["group", "score", "note"]
+    assert [float(score) for score in found["score"]] == FULL
+    assert found["group"] == GROUPS
+    assert found["note"] == list(table["note"])
+
+
+# By hand: V is 1, 2, 3, 4, 10, 20, 30, 40. Nearest to 5.5, 11, 16.5, 22 are 4, 10, 20, 20, at the
+# places 3, 4, 5, 5. Halfway there from the places 0 to 3 are 1, 2, 3, 4; from 4 to 7, 3, 4, 5, 6.
+HALF = {1: 2, 2: 3, 3: 4, 4: 10, 10: 4, 20: 10, 30: 20, 40: 30}
+NEAREST = {1: 4, 2: 10, 3: 20, 4: 20, 10: 4, 20: 10, 30: 20, 40: 20}
+HALFWAY = {1: 3.25, 2: 6.5, 3: 9.75, 4: 13, 10: 7.75, 20: 15.5, 30: 23.25, 40: 31}
+
+
+@pytest.mark.parametrize(
+    ("method", "amount", "expected"),
+    [
+        ("geometric", "0.5", HALFWAY),
+        ("combinatorial", "0.5", HALF),
+        ("combinatorial", "1", NEAREST),
+        ("random", "1", NEAREST),
+        ("random", "0", {int(score): score for score in SCORES}),
+        ("geometric", "0", {int(score): score for score in SCORES}),
+    ],
+)
+def test_method_and_amount_by_hand(
+    shell: Shell, tmp_path: Path, method: str, amount: str, expected: dict[int, float]
+) -> None:
+    write(tmp_path / "in.csv", ROWS)  # whole numbers
+    assert shell(*FIT, "--method", method, "--amount", amount).code == 0
+    assert scores(Path("out.csv")) == [expected[int(score)] for score in SCORES]
+    if method != "geometric":
+        assert "." not in "".join(read(Path("out.csv"))["score"])
+
+
+def test_random_repair_takes_whole_rows_or_leaves_them(shell: Shell, tmp_path: Path) -> None:
+    rows = [(g, s, s, n) for g, s, n in ROWS]
+    write(tmp_path / "in.csv", rows, "group,score,again,note")
+    columns = ("--columns", "score", "--columns", "again", "--scope", "column")
+    answer = shell(
+        "repair", "in.csv", "out.csv", "--protected", "group", *columns, "--amount", "0.5"
+    )
+    found = scores(Path("out.csv"))
+    assert found == scores(Path("out.csv"), "again")
+    changed = [new != old for new, old in zip(found, SCORES, strict=True)]
+    assert all(
+        new == NEAREST[int(old)]
+        for new, old, moved in zip(found, SCORES, changed, strict=True)
+        if moved
+    )
+    assert 0 < sum(changed) < len(ROWS)
+    told = f"{sum(changed)} of 16 rows and {2 * sum(changed)} of 32 cells changed"
+    assert told in answer.out
+
+
+def test_by_default_the_repair_is_joint_random_and_full_of_all_other_columns(
+    shell: Shell, source: Path
+) -> None:
+    assert (
+        shell("repair", "in.csv", "out.csv", "--protected", "group", "--save", "r.json").code == 0
+    )
+    saved = json.loads(Path("r.json").read_text())
+    settings = saved["settings"]
+    chosen = ("method", "scope", "amount", "ties", "unseen", "small", "random_state")
+    assert [settings[name] for name in chosen] == [
+        "random",
+        "joint",
+        1.0,
+        "split",
+        "error",
+        "error",
+        0,
+    ]
+    assert [(each["name"], each["kind"]) for each in saved["columns"]] == [
+        ("score", "number"),
+        ("note", "category"),
+    ]
+
+
+# --- which columns, which strata ---
+
+
+def test_only_the_columns_named_are_repaired_and_the_others_are_told(
+    shell: Shell, tmp_path: Path
+) -> None:
+    rows = [(g, s, s, n) for g, s, n in ROWS]
+    write(tmp_path / "in.csv", rows, "group,score,kept,note")
+    answer = shell(*FIT)
+    found = read(Path("out.csv"))
+    assert list(found) == ["group", "score", "kept", "note"]
+    assert found["kept"] == [score for _, score, _ in ROWS]
+    told = "Note: not repaired, and not audited here: kept, note; a rule that uses them"
+    assert told in " ".join(answer.out.split())
+
+
+def test_the_outcome_is_not_repaired_unless_named(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourfifths._effect.effect.model_impact", lambda *_, **__: None)
+    hired = ["yes", "no"] * 8
+    rows = [(g, s, h) for (g, s, _), h in zip(ROWS, hired, strict=True)]
+    write(tmp_path / "in.csv", rows, "group,score,hired")
+    roles = ("--protected", "group", "--outcome", "hired", "--save", "r.json")
+    assert shell("repair", "in.csv", "out.csv", *roles).code == 0
+    saved = json.loads(Path("r.json").read_text())
+    assert [each["name"] for each in saved["columns"]] == ["score"]
+    assert read(Path("out.csv"))["hired"] == hired
+
+
+@pytest.mark.parametrize("order", ["lo,mid,hi", "30,1,002"])  # numbers may be but names
+def test_ordered_categories_by_hand(shell: Shell, tmp_path: Path, order: str) -> None:
+    # The places of A are 0, 0, 1, 1, of B 1, 1, 2, 2: midway, .5 and 1.5, the lower is taken.
+    low, middle, high = order.split(",")
+    kinds = [("A", low), ("B", high), ("A", middle), ("B", middle)] * 2
+    write(tmp_path / "in.csv", kinds, "group,kind")
+    roles = ("--protected", "group", "--scope", "column", "--order", f"kind={order}")
+    answer = shell("repair", "in.csv", "out.csv", *roles)
+    assert answer.code == 0
+    assert read(Path("out.csv"))["kind"] == [low, middle, middle, low] * 2
+    assert "ordered" in answer.out
+
+
+def test_categories_without_order_change_the_fewest_rows(shell: Shell, tmp_path: Path) -> None:
+    # Shares of lo, mid, hi: A has 1/2, 1/2, 0, B has 0, 1/2, 1/2; the consensus is 1/4, 1/2, 1/4.
+    kinds = [("A", "lo"), ("B", "hi"), ("A", "mid"), ("B", "mid")] * 2
+    write(tmp_path / "in.csv", kinds, "group,kind")
+    shell("repair", "in.csv", "out.csv", "--protected", "group", "--scope", "column")
+    found = read(Path("out.csv"))["kind"]
+    for group in "AB":
+        own = [kind for kind, (each, _) in zip(found, kinds, strict=True) if each == group]
+        assert sorted(own) == ["hi", "lo", "mid", "mid"]
+    assert sum(new != old for new, (_, old) in zip(found, kinds, strict=True)) == 2
+
+
+@pytest.mark.parametrize("option", ["--protected", "--stratify-by"])
+def test_bands_of_a_number_are_strata_and_it_stays_as_written(
+    shell: Shell, tmp_path: Path, audits: list[dict[str, Any]], option: str
+) -> None:
+    ages = {"A": "039", "B": "39.5"}  # an edge is in the band below it
+    write(tmp_path / "in.csv", [(ages[g], f"{s}.0") for g, s, _ in ROWS], "age,score")
+    roles = (option, "age", "--band", "age=39", "--scope", "column", "--save", "r.json")
+    assert shell("repair", "in.csv", "out.csv", *roles).code == 0
+    assert scores(Path("out.csv")) == FULL
+    assert read(Path("out.csv"))["age"] == [ages[group] for group in GROUPS]
+    saved = json.loads(Path("r.json").read_text())
+    assert saved["strata"]["groups"] == [["age <= 39"], ["age > 39"]]
+    assert audits[0]["protected"] == ["age"]
+    # A saved repair bands new rows alike.
+    assert shell("repair", "in.csv", "again.csv", "--apply", "r.json").code == 0
+    assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
+
+
+def test_stratify_by_another_column(shell: Shell, source: Path) -> None:
+    by = ("--stratify-by", "group", "--columns", "score", "--scope", "column")
+    assert shell("repair", "in.csv", "out.csv", *by, "--save", "r.json").code == 0
+    assert scores(Path("out.csv")) == FULL
+    settings = json.loads(Path("r.json").read_text())["settings"]
+    assert (settings["protected"], settings["stratify_by"]) == (None, ["group"])
+
+
+def test_two_protected_columns_are_joint_strata(shell: Shell, tmp_path: Path) -> None:
+    # Each of sex and race alone has the same scores in both of its groups.
+    parts = {"A": (("f", "1"), ("m", "2")), "B": (("f", "2"), ("m", "1"))}
+    rows = [(*part, f"{s}.0") for g, s, _ in ROWS for part in parts[g]]
+    write(tmp_path / "in.csv", rows, "sex,race,score")
+    by = ("--protected", "sex", "--protected", "race", "--scope", "column")
+    assert shell("repair", "in.csv", "out.csv", *by).code == 0
+    assert scores(Path("out.csv")) == [score for score in FULL for _ in range(2)]
+
+
+def test_small_strata_are_pooled_if_asked(shell: Shell, tmp_path: Path) -> None:
+    names = cycle(["B1", "B2", "B3"])
+    rows = [(next(names) if g == "B" else g, f"{s}.0", n) for g, s, n in ROWS]
+    write(tmp_path / "in.csv", rows)
+    answer = shell(*FIT, "--small", "pool")
+    assert scores(Path("out.csv")) == FULL
+    told = "Note: small strata (B1, B2, B3) are one stratum, because each is small."
+    assert told in " ".join(answer.out.split())
+
+
+def test_rows_of_unknown_strata_are_kept_if_asked(shell: Shell, tmp_path: Path) -> None:
+    rows = [(g, f"{s}.0", n) for g, s, n in [*ROWS, ("", "007", "x")]]
+    write(tmp_path / "in.csv", rows)
+    answer = shell(*FIT, "--unseen", "keep", "--save", "r.json")
+    assert scores(Path("out.csv"))[:-1] == FULL
+    assert read(Path("out.csv"))["score"][-1] == "007.0"
+    told = "1 rows have a stratum that is missing or was not fitted; they were left as they are"
+    assert told in " ".join(answer.out.split())
+    write(tmp_path / "new.csv", [("A", "1.0", "x"), ("C", "05", "y")])
+    assert shell("repair", "new.csv", "new-out.csv", "--apply", "r.json").code == 0
+    assert read(Path("new-out.csv"))["score"] == ["5.5", "05"]
+
+
+# --- chance ---
+
+
+TIES = [(group, number) for group, low in (("A", 0), ("B", 2)) for number in range(low, low + 4)]
+
+
+def test_the_same_seed_gives_the_same_file(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path / "in.csv", TIES * 10, "group,score")
+    for name, seed in (("a", "7"), ("b", "7"), ("c", "8")):
+        answer = shell(
+            "repair", "in.csv", f"{name}.csv", *BASE, "--amount", "0.5", "--random-state", seed
+        )
+        assert f"seed {seed}: --random-state {seed} gives the same again" in answer.err
+    one, same, other = (Path(f"{name}.csv").read_bytes() for name in "abc")
+    assert one == same
+    assert one != other
+
+
+def test_mid_ties_leave_nothing_to_chance(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path / "in.csv", TIES * 10, "group,score")
+    for seed in ("1", "2"):
+        shell("repair", "in.csv", f"{seed}.csv", *BASE, "--ties", "mid", "--random-state", seed)
+    assert Path("1.csv").read_bytes() == Path("2.csv").read_bytes()
+
+
+def test_a_saved_repair_draws_anew_unless_told(shell: Shell, tmp_path: Path) -> None:
+    write(tmp_path / "in.csv", TIES * 10, "group,score")
+    shell(*FIT, "--amount", "0.5", "--save", "r.json")
+    answers = [
+        shell("repair", "in.csv", f"{name}.csv", "--apply", "r.json", *seed)
+        for name, seed in (("a", ()), ("b", ()), ("c", ("--random-state", "3")))
+    ]
+    seeds = [re.search(r"^seed (\d+): --random-state \1 ", each.err, re.M) for each in answers]
+    assert all(seeds)
+    assert seeds[2] is not None
+    assert seeds[2][1] == "3"
+    assert seeds[0] is not None
+    assert seeds[1] is not None
+    assert seeds[0][1] != seeds[1][1]
+    assert Path("a.csv").read_bytes() != Path("b.csv").read_bytes()
+    shell("repair", "in.csv", "d.csv", "--apply", "r.json", "--random-state", seeds[0][1])
+    assert Path("a.csv").read_bytes() == Path("d.csv").read_bytes()
+
+
+# --- saved and applied ---
+
+
+def test_a_saved_repair_is_applied_to_a_file_with_other_columns(
+    shell: Shell, source: Path, tmp_path: Path
+) -> None:
+    save = ("--method", "geometric", "--amount", "0.5", "--save", "r.json")
+    answer = shell(*FIT, *save)
+    assert answer.err.startswith("wrote r.json\nwrote out.csv\n")
+    # No note, two columns that were not there, another order; 2.5 is at the level of 2, 99 of 40.
+    new = [("x", "2.5", "1", "A"), ("y", "", "2", "B"), ("z", "99", "3", "B")]
+    write(tmp_path / "new.csv", new, "id,score,extra,group")
+    answer = shell("repair", "new.csv", "done.csv", "--apply", "r.json")
+    assert answer.code == 0
+    found = read(Path("done.csv"))
+    assert list(found) == ["id", "score", "extra", "group"]
+    assert found["score"] == ["6.75", "", "60.5"]  # (2.5 + 11) / 2, (99 + 22) / 2
+    assert [found[name] for name in ("id", "extra", "group")] == [
+        ["x", "y", "z"],
+        ["1", "2", "3"],
+        ["A", "B", "B"],
+    ]
+    assert answer.out.startswith("new.csv: 2 of 3 rows and 2 of 3 cells changed\n")
+
+
+def test_a_repair_saved_from_parquet_is_applied_to_csv_and_back(
+    shell: Shell, tmp_path: Path
+) -> None:
+    table = pd.DataFrame({"group": [int(g == "B") for g in GROUPS], "score": SCORES})
+    table.to_parquet(tmp_path / "in.parquet")
+    table.to_csv(tmp_path / "in.csv", index=False)
+    save = ("--save", "r.json")
+    assert shell("repair", "in.parquet", "out.parquet", *BASE, *save).code == 0
+    assert shell("repair", "in.csv", "out.csv", "--apply", "r.json").code == 0
+    assert scores(Path("out.csv")) == FULL
+    assert shell("repair", "in.parquet", "again.parquet", "--apply", "r.json").code == 0
+    assert parquet.read_table("again.parquet")["score"].to_pylist() == FULL
+
+
+def test_one_row_at_a_time(shell: Shell, source: Path, tmp_path: Path) -> None:
+    shell(*FIT, "--save", "r.json")
+    write(tmp_path / "one.csv", [("A", "3", "x")])
+    answer = shell("repair", "one.csv", "done.csv", "--apply", "r.json")
+    assert read(Path("done.csv"))["score"] == ["16.5"]
+    assert answer.out.startswith("one.csv: 1 of 1 rows and 1 of 1 cells changed\n")
+
+
+def test_one_row_whose_value_is_missing(shell: Shell, source: Path, tmp_path: Path) -> None:
+    shell(*FIT, "--save", "r.json")
+    write(tmp_path / "one.csv", [("A", "", "x")])
+    assert shell("repair", "one.csv", "done.csv", "--apply", "r.json").code == 0
+    assert read(Path("done.csv"))["score"] == [""]
+
+
+@pytest.mark.parametrize("lacking", ["values", "known strata"])
+def test_a_table_of_which_nothing_is_repaired(
+    shell: Shell, source: Path, tmp_path: Path, lacking: str
+) -> None:
+    shell(*FIT, "--unseen", "keep", "--save", "r.json")
+    table = {"group": ["A"] * 16, "score": [float("nan")] * 16}
+    if lacking == "known strata":
+        table = {"group": ["C"] * 16, "score": SCORES}
+    pd.DataFrame(table).to_parquet(tmp_path / "new.parquet")
+    answer = shell("repair", "new.parquet", "done.parquet", "--apply", "r.json")
+    assert answer.code == 0
+    assert answer.out.startswith("new.parquet: 0 of 16 rows and 0 of 16 cells changed\n")
+    pd.testing.assert_frame_equal(pd.read_parquet("done.parquet"), pd.DataFrame(table))
+
+
+@pytest.mark.parametrize("columns", [None, ["score"]])
+def test_a_repair_saved_in_python_is_applied_at_the_shell(
+    shell: Shell, source: Path, columns: list[str] | None
+) -> None:
+    table = pd.DataFrame({"group": GROUPS, "score": SCORES, "hired": [0, 1] * 8})
+    fitted = table if columns else table[["group", "score"]]
+    repairer = fourfifths.Repairer("group", columns=columns, scope="column")
+    repairer.fit(fitted).save("r.json")
+    assert shell("repair", "in.csv", "out.csv", "--apply", "r.json").code == 0
+    assert scores(Path("out.csv")) == FULL
+
+
+# --- over which files ---
+
+
+@pytest.mark.parametrize("out", ["in.csv", "./in.csv", "link.csv", "folder/../in.csv"])
+def test_the_table_itself_is_replaced_only_if_told(shell: Shell, source: Path, out: str) -> None:
+    before = source.read_bytes()
+    Path("folder").mkdir()
+    Path("link.csv").symlink_to("in.csv")
+    answer = shell("repair", "in.csv", out, *BASE)
+    assert answer.code == 2
+    assert "is the file that is repaired; --overwrite replaces it" in answer.err
+    assert source.read_bytes() == before
+    assert shell("repair", "in.csv", out, *BASE, "--overwrite").code == 0
+    assert scores(source) == FULL
+    assert Path("link.csv").is_symlink()
+
+
+def test_a_link_to_the_table_is_the_table(shell: Shell, source: Path) -> None:
+    Path("link.csv").symlink_to("in.csv")
+    answer = shell("repair", "link.csv", "in.csv", *BASE)
+    assert answer.code == 2
+    assert "--overwrite" in answer.err
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_a_table_that_cannot_be_written_leaves_what_was_there(
+    shell: Shell, source: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    def stop(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    Path(out).write_text("as it was")
+    monkeypatch.setattr(Path, "replace", stop)
+    answer = shell("repair", "in.csv", out, *BASE)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == f"fourfifths: {out}: cannot be written: No space left on device\n"
+    assert Path(out).read_text() == "as it was"
+    assert sorted(each.name for each in Path().iterdir()) == ["in.csv", out]
+
+
+# --- what is told ---
+
+
+def test_json_has_every_figure(shell: Shell, source: Path) -> None:
+    answer = shell(*FIT, "--format", "json")
+    found = json.loads(answer.out)
+    assert found["schema"] == "fourfifths/repair-effect/1"
+    assert (found["rows"], found["rows_changed"]) == (16, 16)
+    assert (found["cells"], found["cells_changed"]) == (16, 16)
+    [column] = found["columns"]
+    assert (column["column"], column["kind"], column["changed"]) == ("score", "number", 16)
+    # By hand: the strata are 22.5 apart on average, then not at all.
+    assert column["distance"] == pytest.approx(22.5)
+    assert column["distance_after"] == 0
+    assert found["before"]["balanced_error_rate"] == 0.4
+    assert found["before"]["impact_floor"] is None
+    assert found["before"]["verdict"] is None
+    assert found["not_repaired"] == ["note"]
+
+
+def test_markdown_has_the_tables(shell: Shell, source: Path) -> None:
+    out = shell(*FIT, "--format", "markdown", "--beta", "0.5").out
+    assert out.startswith("# in.csv: 16 of 16 rows and 16 of 16 cells changed\n")
+    assert "| BER of the strongest auditor | 0.400 (0.350 to 0.450), trees |" in out
+    assert "| impact floor of that auditor | 0.900 (0.800 to 1.000) |" in out
+    assert "| verdict | inconclusive | inconclusive |" in out
+    assert "| score | number | 16 |" in out
+    assert "Ricci v. DeStefano" in out
+
+
+def test_the_table_is_not_cut_at_80_columns(
+    shell: Shell, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    out = shell(*FIT, "--beta", "0.5").out
+    assert "…" not in out
+    assert "0.400 (0.350 to 0.450), trees  0.400 (0.350 to 0.450), trees" in out
+    for word in ("fair", "compliant", "unbiased", "illegal"):
+        assert word not in out.lower()
+
+
+def test_without_outcome_and_beta_only_the_error_rate_is_told(
+    shell: Shell, source: Path, audits: list[dict[str, Any]]
+) -> None:
+    out = shell(*FIT).out
+    assert "BER of the strongest auditor" in out
+    assert "verdict" not in out
+    before, after = audits
+    assert before["features"] == after["features"] == ["score"]
+    assert before["protected"] == ["group"]
+    assert before["table"]["score"].to_pylist() == SCORES
+    assert after["table"]["score"].to_pylist() == FULL
+
+
+def test_roles_are_handed_to_the_audit(
+    shell: Shell, tmp_path: Path, audits: list[dict[str, Any]]
+) -> None:
+    rows = [(*row, hired) for row, hired in zip(ROWS, ["y", "n"] * 8, strict=True)]
+    write(tmp_path / "in.csv", rows, "group,score,note,hired")
+    roles = ("--reference", "group=A", "--beta", "0.2,0.3")
+    assert shell(*FIT, *roles).code == 0
+    assert audits[0]["reference"] == {"group": "A"}
+    assert audits[0]["beta"] == (0.2, 0.3)
+
+
+WARNING = (
+    "Warning: the repair made the strata easier to tell apart: the BER of the strongest auditor "
+    "fell from 0.400 to 0.100 (trees). Values that only one stratum can have give it away; scope "
+    "joint with method random makes none."
+)
+
+
+@pytest.mark.parametrize("shown", ["table", "markdown"])
+@pytest.mark.parametrize("upper", [0.34, 0.36])
+def test_a_warning_if_the_repair_raised_predictability(
+    shell: Shell, source: Path, monkeypatch: pytest.MonkeyPatch, shown: str, upper: float
+) -> None:
+    found = iter([auditor(0.4, (0.35, 0.45)), auditor(0.1, (0.05, upper))])
+    monkeypatch.setattr(
+        "fourfifths._effect.effect.certify", lambda *_, **__: certificate(pair(next(found)))
+    )
+    out = " ".join(shell(*FIT, "--format", shown).out.split())
+    assert (WARNING in out) is (upper < 0.35)
+
+
+# Raw, the groups share two of three values. A quarter of the way to the consensus has .25, 1.25,
+# 2.25 in one group only and .75, 1.75, 2.75 in the other.
+SHIFTED = [(group, low + step) for group, low in (("A", 0), ("B", 1)) for step in range(3)] * 40
+
+
+def test_trees_see_what_geometric_repair_gives_away(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = partial(fourfifths.certify, auditors=["trees"], folds=2)
+    monkeypatch.setattr("fourfifths._effect.effect.certify", quick)
+    write(tmp_path / "in.csv", SHIFTED, "group,score")
+    answer = shell(*FIT, "--method", "geometric", "--amount", "0.5", "--format", "json")
+    found = json.loads(answer.out)
+    assert set(scores(Path("out.csv"))) == {0.25, 1.25, 2.25, 0.75, 1.75, 2.75}
+    assert found["raised"] is True
+    assert found["before"]["balanced_error_rate"] == pytest.approx(1 / 3, abs=0.05)
+    assert found["after"]["balanced_error_rate"] < 0.25
+
+
+@pytest.mark.slow
+def test_all_auditors_before_and_after(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourfifths._effect.effect.certify", fourfifths.certify)
+    random = np.random.default_rng(0)
+    rows = [(*row, ["no", "yes"][int(random.random() < 0.4)]) for row in SHIFTED]
+    write(tmp_path / "in.csv", rows, "group,score,hired")
+    roles = ("--outcome", "hired", "--reference", "group=A")
+    out = shell(*FIT, *roles, "--method", "geometric", "--amount", "0.5").out
+    assert "Warning: the repair made the strata easier to tell apart" in out
+    assert "(trees)" in " ".join(out.split())
+    assert "utility of that model" in out
+    out = shell(*FIT, *roles, "--format", "json").out
+    found = json.loads(out)
+    assert found["raised"] is False
+    assert found["after"]["balanced_error_rate"] == pytest.approx(0.5, abs=0.1)
+
+
+def test_an_outcome_adds_the_impact_of_a_model(shell: Shell, tmp_path: Path) -> None:
+    # The score is the outcome: 4 of 16 of A, 8 of 16 of B.
+    rows = [("A", int(at < 4)) for at in range(16)] + [("B", int(at < 8)) for at in range(16)]
+    named = [(group, 10 * hired, "yes" if hired else "no") for group, hired in rows]
+    write(tmp_path / "in.csv", named, "group,score,hired")
+    roles = ("--outcome", "hired", "--reference", "group=B", "--amount", "0", "--format", "json")
+    found = json.loads(shell(*FIT, *roles).out)
+    model = found["before"]["model"]
+    assert (model["group"], model["reference"]) == ("A", "B")
+    assert model["impact_ratio"] == 0.5
+    assert model["utility"] == 1
+    assert found["before"]["verdict"] == "inconclusive"
+
+
+# --- the least certified amount ---
+
+
+@pytest.fixture
+def certified_from(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Let `certify` certify from an amount on, read off the mean of A: 2.5, consensus 13.75."""
+
+    def certify_from(least: float) -> None:
+        def certify(table: Any, **_: Any) -> Any:
+            frame = table.to_pandas()
+            mean = frame.loc[frame["group"] == "A", "score"].mean()
+            verdict = "certified" if mean >= 5 * least - 1e-9 else "not certified"
+            found = auditor(0.3 + mean / 100, floor=0.75, floor_interval=(0.7, 0.8))
+            return certificate(pair(found), verdict=verdict)
+
+        monkeypatch.setattr("fourfifths._effect.amount.certify", certify)
+
+    return certify_from
+
+
+# A is 0 and B is 10: a repair by the geometric amount a makes A 5 a.
+APART = [("A", "0.0"), ("B", "10.0")] * 10
+CERTIFIED = ("--method", "geometric", "--amount", "certified", "--beta", "0.5")
+
+
+def test_the_least_certified_amount_is_found_told_and_used(
+    shell: Shell, tmp_path: Path, certified_from: Callable[[float], None]
+) -> None:
+    write(tmp_path / "in.csv", APART, "group,score")
+    certified_from(0.3)
+    answer = shell(*FIT, *CERTIFIED, "--save", "r.json")
+    assert answer.code == 0
+    # By hand: 1, 0, 1/2, 1/4, 3/8, 5/16, 9/32.
+    assert answer.out.startswith("the least certified amount is 0.3125, on held-out rows\n")
+    tried = re.findall(r"^amount (\S+): (certified|not certified)", answer.out, re.M)
+    assert [amount for amount, _ in tried] == [
+        "0.000",
+        "0.250",
+        "0.281",
+        "0.312",
+        "0.375",
+        "0.500",
+        "1.000",
+    ]
+    assert [verdict for _, verdict in tried] == ["not certified"] * 3 + ["certified"] * 4
+    assert json.loads(Path("r.json").read_text())["settings"]["amount"] == 0.3125
+    assert scores(Path("out.csv")) == [5 * 0.3125, 10 - 5 * 0.3125] * 10
+
+
+def test_nothing_to_repair_where_the_table_is_certified_as_it_is(
+    shell: Shell, tmp_path: Path, certified_from: Callable[[float], None]
+) -> None:
+    write(tmp_path / "in.csv", APART, "group,score")
+    certified_from(0)
+    answer = shell(*FIT, *CERTIFIED)
+    assert answer.out.startswith("the least certified amount is 0, on held-out rows\n")
+    assert Path("out.csv").read_bytes() == Path("in.csv").read_bytes()
+
+
+def test_where_nothing_is_certified_nothing_is_written(
+    shell: Shell, tmp_path: Path, certified_from: Callable[[float], None]
+) -> None:
+    write(tmp_path / "in.csv", APART, "group,score")
+    certified_from(1.1)
+    answer = shell(*FIT, *CERTIFIED, "--save", "r.json")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == (
+        "fourfifths: --amount certified: no amount is certified, not even full repair, on held-out "
+        "rows; amount 1.000: not certified, BER 0.350, floor 0.750 (0.700 to 0.800)\n"
+    )
+    assert [each.name for each in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize("shown", ["json", "markdown"])
+def test_the_amount_found_is_told_in_every_format(
+    shell: Shell, tmp_path: Path, certified_from: Callable[[float], None], shown: str
+) -> None:
+    write(tmp_path / "in.csv", APART, "group,score")
+    certified_from(0.3)
+    assert "0.3125" in shell(*FIT, *CERTIFIED, "--format", shown).out
+
+
+@pytest.mark.slow
+def test_20_rows_certify_nothing(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = partial(fourfifths.certify, auditors=["logistic"], folds=2)
+    monkeypatch.setattr("fourfifths._effect.amount.certify", quick)
+    write(tmp_path / "in.csv", APART, "group,score")
+    answer = shell(*FIT, "--amount", "certified", "--beta", "0.5")
+    assert answer.code == 2
+    assert answer.err.startswith("fourfifths: --amount certified: no amount is certified, not even")
+    assert "amount 1.000: inconclusive" in answer.err
+    assert [each.name for each in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.slow
+def test_an_amount_certified_by_all_auditors(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourfifths._effect.effect.certify", fourfifths.certify)
+    random = np.random.default_rng(0)
+    group = np.repeat(["A", "B"], 1_500)
+    table = {"group": group, "x": random.normal(size=3_000) + (group == "A")}
+    table["y"] = random.normal(size=3_000)
+    pd.DataFrame(table).to_csv(tmp_path / "in.csv", index=False)
+    roles = ("--protected", "group", "--beta", "0.7", "--amount", "certified", "--save", "r.json")
+    answer = shell("repair", "in.csv", "out.csv", *roles)
+    assert answer.code == 0
+    assert answer.out.startswith("the least certified amount is 0.")
+    amount = json.loads(Path("r.json").read_text())["settings"]["amount"]
+    assert 0 < amount < 1
+    assert "Warning" not in answer.out
+
+
+# --- shipped data sets ---
+
+
+def test_a_data_set_brings_its_roles(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, audits: list[dict[str, Any]]
+) -> None:
+    monkeypatch.setattr("fourfifths._effect.effect.model_impact", lambda *_, **__: None)
+    assert shell("repair", "ricci", "out.parquet", "--save", "r.json").code == 0
+    found = parquet.read_table("out.parquet")
+    before = fourfifths.datasets.load("ricci").table.to_arrow_table()
+    assert found.column_names == before.column_names
+    for name in ("race", "passed"):
+        assert found[name].to_pylist() == before[name].to_pylist()
+    saved = json.loads(Path("r.json").read_text())
+    assert saved["settings"]["protected"] == ["race"]
+    assert [each["name"] for each in saved["columns"]] == [
+        "position",
+        "oral",
+        "written",
+        "combined",
+    ]
+    assert audits[0]["outcome"] == "passed"
+    assert audits[0]["favorable"] == "yes"
+    assert audits[0]["reference"] == {"race": "W"}
+
+
+def test_a_data_set_brings_its_bands_and_orders(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, audits: list[dict[str, Any]]
+) -> None:
+    monkeypatch.setattr("fourfifths._effect.effect.model_impact", lambda *_, **__: None)
+    data = fourfifths.datasets.load("german")
+    answer = shell("repair", "german", "out.parquet", "--save", "r.json")
+    assert answer.code == 0
+    saved = json.loads(Path("r.json").read_text())
+    assert saved["settings"]["bands"] == {"age": [25]}
+    kinds = {
+        each["name"]: (each["kind"], each["categories"])
+        for each in json.loads(Path("r.json").read_text())["columns"]
+    }
+    for name, order in data.orders.items():
+        assert kinds[name] == ("ordered", list(order))
+    assert not {*data.protected, *data.other_protected, data.outcome} & set(kinds)
+    found = parquet.read_table("out.parquet")
+    before: pa.Table = data.table.to_arrow_table()
+    for name in (*data.protected, *data.other_protected, data.outcome):
+        assert found[name].to_pylist() == before[name].to_pylist()

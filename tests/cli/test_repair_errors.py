@@ -1,0 +1,493 @@
+"""Bad input to `fourfifths repair`: one line on stderr, exit code 2, nothing written."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import stat
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from certificates import certificate, stand_in
+from pyarrow import parquet
+
+import fourfifths
+
+Shell = Callable[..., Any]
+NUMBERS = {"A": ["1", "2", "3", "4", "5"], "B": ["10", "20", "30", "40", "50"]}
+ROWS = [
+    (group, x, f"{x}.5", "uv"[int(x) % 2], "yn"[at % 2])
+    for group, own in NUMBERS.items()
+    for at, x in enumerate(own)
+]
+NAMES = "group,score,half,kind,hired"
+FIT = ("repair", "in.csv", "out.csv", "--protected", "group")
+APPLY = ("repair", "new.csv", "out.csv", "--apply", "saved.json")
+real_certify = fourfifths.certify
+
+
+@pytest.fixture(autouse=True)
+def _no_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(monkeypatch)
+
+
+def text_of(rows: Sequence[tuple[str, ...]], names: str = NAMES) -> str:
+    return "\n".join([names, *(",".join(row) for row in rows)]) + "\n"
+
+
+def replaced(place: int, column: int, value: str) -> str:
+    rows = [list(row) for row in ROWS]
+    rows[place][column] = value
+    return text_of([tuple(row) for row in rows])
+
+
+def refuse(shell: Shell, folder: Path, arguments: tuple[str, ...], says: str) -> None:
+    """Run a command that must be refused, and check that the folder is as it was."""
+    before = {each.name: each.is_file() and each.read_bytes() for each in folder.iterdir()}
+    answer = shell(*arguments)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.startswith("fourfifths: ")
+    assert answer.err.count("\n") == 1
+    assert answer.err.endswith("\n")
+    assert says in answer.err
+    after = {each.name: each.is_file() and each.read_bytes() for each in folder.iterdir()}
+    assert after == before
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make a folder with a table."""
+    (tmp_path / "in.csv").write_text(text_of(ROWS), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def repair_text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a saved repair of score, half and kind by group."""
+    path = tmp_path_factory.mktemp("saved") / "saved.json"
+    table = pd.DataFrame(ROWS, columns=NAMES.split(","))
+    table = table.astype({"score": int, "half": float}).drop(columns="hired")
+    columns = dict.fromkeys(["score", "half", "kind"])
+    fourfifths.Repairer(["group"], columns=columns, scope="column").fit(table).save(path)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def saved(folder: Path, repair_text: str) -> Path:
+    """Put the saved repair into the folder."""
+    (folder / "saved.json").write_text(repair_text, encoding="utf-8")
+    return folder / "saved.json"
+
+
+# --- fitting ---
+
+
+SAVE = ("--save", "r.json")
+BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "amount above 1": ((*FIT, "--amount", "1.5"), "", "amount=1.5: expected a number from 0"),
+    "amount below 0": ((*FIT, "--amount", "-0.1"), "", "amount=-0.1: expected a number from 0"),
+    "amount a word": ((*FIT, "--amount", "most"), "", "--amount most: expected a number from 0 to"),
+    "a method that does not exist": ((*FIT, "--method", "magic"), "", "expected one of 'combin"),
+    "a scope that does not exist": ((*FIT, "--scope", "colunm"), "", "did you mean 'column'?"),
+    "unseen that does not exist": ((*FIT, "--unseen", "x"), "", "unseen='x': expected one of"),
+    "a seed below 0": ((*FIT, "--random-state", "-1"), "", "greater than or equal to 0"),
+    "a format that does not exist": ((*FIT, "--format", "xml"), "", "'xml' is not one of 'table'"),
+    "no protected column": (FIT[:3], "", "protected: name the protected columns"),
+    "a protected column that does not exist": (
+        (*FIT[:3], "--protected", "gruop"),
+        "",
+        "no column 'gruop' in in.csv; did you mean 'group'?",
+    ),
+    "a column that does not exist": (
+        (*FIT, "--columns", "scroe"),
+        "",
+        "columns: no column 'scroe' in in.csv; did you mean 'score'?",
+    ),
+    "an outcome that does not exist": (
+        (*FIT, "--outcome", "hierd"),
+        "",
+        "outcome: no column 'hierd' in in.csv; did you mean 'hired'?",
+    ),
+    "an order that lacks a category": (
+        (*FIT, "--order", "kind=u,w"),
+        "",
+        "columns: the order of 'kind' lacks 'v'",
+    ),
+    "an order of nothing": ((*FIT, "--order", "kind"), "", "--order 'kind': expected COL=V"),
+    "bands of text": (
+        (*FIT[:3], "--protected", "kind", "--band", "kind=3"),
+        "",
+        "column 'kind': expected numbers, found 'v'",
+    ),
+    "bands that are words": ((*FIT, "--band", "group=a"), "", "expected numbers separated by comm"),
+    "bands that fall": (
+        (*FIT[:3], "--protected", "score", "--band", "score=9,3"),
+        "",
+        "each larger than the one before",
+    ),
+    "a beta that is a word": ((*FIT, "--beta", "x"), "", "--beta x: expected a rate"),
+    "a value that is infinite": (FIT, replaced(3, 2, "1e999"), "column 'half': row 3 is infinite"),
+    "a column that one stratum lacks": (
+        FIT,
+        text_of([(g, x if g == "A" else "", *rest) for g, x, *rest in ROWS]),
+        "column 'score': fewer than 4 values that are not missing in a stratum: 'B' has 0",
+    ),
+    "one stratum only": (FIT, text_of([r for r in ROWS if r[0] == "A"]), "holds only 'A'; expect"),
+    "a stratum of two rows": (
+        FIT,
+        text_of([*ROWS, ("C", *ROWS[0][1:]), ("C", *ROWS[1][1:])]),
+        "strata with fewer than 4 rows: 'C: 2'; small='pool' (--small pool) merges them",
+    ),
+    "strata too small even if pooled": (
+        (*FIT, "--small", "pool"),
+        text_of([*ROWS, ("C", *ROWS[0][1:]), ("D", *ROWS[1][1:])]),
+        "strata with fewer than 4 rows even if they are pooled",
+    ),
+    "a row without a stratum": (FIT, replaced(2, 0, ""), "group: 1 rows have no value; give each"),
+    "more texts than categories": (
+        FIT,
+        text_of([(g, x, f"t{at}", "u", "y") for at, (g, x, *_) in enumerate(ROWS * 101)]),
+        "columns: 'half' has 1,010 different texts, more than 1,000: not categories",
+    ),
+    "a header and no rows": (FIT, NAMES + "\n", "holds only missing values"),
+    "a long row": (FIT, text_of([*ROWS, ("A", *"123456")]), "Expected Number of Columns: 5"),
+    "no such file": (("repair", "no.csv", *FIT[2:]), "", "no.csv: no such file"),
+    "nothing to write to": (("repair", "in.csv"), "", "OUT"),
+    "a file of another ending": (("repair", "in.csv", "out.xlsx"), "", "name ending in .csv, .tsv"),
+    "no folder for OUT": (
+        ("repair", "in.csv", "no/out.csv", *FIT[3:]),
+        "",
+        "OUT no/out.csv: there is no folder",
+    ),
+    "no folder for --save": ((*FIT, "--save", "no/r.json"), "", "--save no/r.json: there is no"),
+    "OUT and --save the same": ((*FIT, "--save", "out.csv"), "", "is the name of another file"),
+    "IN and --save the same": ((*FIT, "--save", "./in.csv"), "", "is the name of another file"),
+    "the amount that certifies what?": (
+        (*FIT, "--amount", "certified"),
+        "",
+        "outcome: name the column that says who was selected",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "content", "says"), BAD_FIT.values(), ids=BAD_FIT)
+def test_bad_input(
+    shell: Shell, folder: Path, arguments: tuple[str, ...], content: str, says: str
+) -> None:
+    if content:
+        (folder / "in.csv").write_text(content, encoding="utf-8")
+    save = () if "--save" in arguments else SAVE
+    refuse(shell, folder, (*arguments, *save), says)
+
+
+@pytest.mark.parametrize(
+    "again", [("--columns", "group"), ("--columns", "score", "--columns", "group")]
+)
+def test_a_protected_column_to_repair(shell: Shell, folder: Path, again: tuple[str, ...]) -> None:
+    refuse(shell, folder, (*FIT, *again), "'group' is what the strata are made of")
+
+
+def test_a_protected_column_named_twice(shell: Shell, folder: Path) -> None:
+    assert shell(*FIT, "--protected", "group", *SAVE).code == 0
+    saved = json.loads(Path("r.json").read_text())
+    assert saved["strata"]["by"] == ["group"]
+
+
+@pytest.mark.parametrize("word", ["inf", "-Infinity"])
+def test_an_infinite_value_in_words(shell: Shell, folder: Path, word: str) -> None:
+    (folder / "in.csv").write_text(replaced(3, 2, word), encoding="utf-8")
+    refuse(shell, folder, FIT, "'half'")
+
+
+@pytest.mark.parametrize("whole", ["99999999999999999999", "9007199254740993"])
+def test_a_whole_number_that_is_too_large(shell: Shell, folder: Path, whole: str) -> None:
+    (folder / "in.csv").write_text(replaced(3, 1, whole), encoding="utf-8")
+    refuse(shell, folder, FIT, "column 'score'")
+
+
+def test_infinity_in_parquet(shell: Shell, tmp_path: Path) -> None:
+    table = pd.DataFrame({"group": ["A", "B"] * 5, "x": [*map(float, range(9)), float("inf")]})
+    table.to_parquet(tmp_path / "in.parquet")
+    arguments = ("repair", "in.parquet", "out.csv", "--protected", "group", *SAVE)
+    refuse(shell, tmp_path, arguments, "column 'x': row 9 is infinite; expected finite numbers")
+
+
+def test_columns_of_a_type_that_is_not_repaired(shell: Shell, tmp_path: Path) -> None:
+    days = [datetime.date(2020, 1, 1)] * 10
+    pd.DataFrame({"group": ["A", "B"] * 5, "day": days}).to_parquet(tmp_path / "in.parquet")
+    arguments = ("repair", "in.parquet", "out.csv", "--protected", "group")
+    refuse(shell, tmp_path, arguments, "columns: 'day' holds Date; expected numbers, booleans, te")
+
+
+# Options that contradict each other, or name what is not there.
+IGNORED = {
+    "protected and stratify-by": (*FIT, "--stratify-by", "kind"),
+    "an order of a column that does not exist": (*FIT, "--order", "knid=u,v"),
+    "an order of a column that is not repaired": (
+        *FIT,
+        "--columns",
+        "score",
+        "--order",
+        "kind=u,v",
+    ),
+    "bands of a column that does not exist": (*FIT, "--band", "age=3"),
+    "bands of a column that makes no strata": (*FIT, "--band", "score=3"),
+}
+
+
+@pytest.mark.parametrize("arguments", IGNORED.values(), ids=IGNORED)
+def test_options_that_mean_nothing(shell: Shell, folder: Path, arguments: tuple[str, ...]) -> None:
+    refuse(shell, folder, arguments, "")
+
+
+@pytest.mark.parametrize(
+    ("roles", "says"),
+    [
+        (("--beta", "7"), "beta=7.0: expected a selection rate"),
+        (("--reference", "kind=u"), "reference: 'kind' is not a protected column"),
+        (("--outcome", "hired", "--favorable", "yes"), "favorable='yes': never occurs in outcome"),
+        (("--columns", "hired", "--outcome", "hired"), "features: 'hired' is the outcome"),
+        (("--reference", "group=C"), "reference='C': not among the groups of 'group'"),
+    ],
+)
+def test_bad_roles_of_the_audit(
+    shell: Shell,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    roles: tuple[str, ...],
+    says: str,
+) -> None:
+    monkeypatch.setattr("fourfifths._effect.effect.certify", real_certify)
+    refuse(shell, folder, (*FIT, *SAVE, *roles), says)
+
+
+# --- applying ---
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (replaced(4, 0, "C"), "'C' in row 4 is none of the strata that were fitted ('A', 'B')"),
+        (replaced(4, 0, ""), "in row 4 is none of the strata that were fitted"),
+        (replaced(2, 1, "many"), "column 'score': expected numbers, found 'many'"),
+        (replaced(2, 2, "inf"), "column 'half': expected numbers, found 'inf'"),
+        (replaced(2, 2, "1e999"), "column 'half': row 2 is infinite"),
+        (replaced(2, 3, "w"), "column 'kind': 'w' is none of the categories 'u', 'v'"),
+        (text_of(ROWS, "group,score,halves,kind,hired"), "no column 'half' in new.csv; did you"),
+        (text_of(ROWS, "gruop,score,half,kind,hired"), "no column 'group' in new.csv; did you"),
+    ],
+    ids=["unseen", "no stratum", "text", "inf", "infinite", "category", "column", "protected"],
+)
+def test_rows_that_a_saved_repair_cannot_repair(
+    shell: Shell, folder: Path, saved: Path, content: str, says: str
+) -> None:
+    (folder / "new.csv").write_text(content, encoding="utf-8")
+    refuse(shell, folder, APPLY, says)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("score", [datetime.date(2020, 1, 1)] * 10),
+        ("score", [[1]] * 10),
+        ("score", pd.Categorical(["1", "2"] * 5)),
+        ("kind", range(10)),
+        ("kind", [datetime.date(2020, 1, 1)] * 10),
+    ],
+    ids=["day", "list", "dictionary", "whole", "day as category"],
+)
+def test_columns_of_another_type(
+    shell: Shell, folder: Path, saved: Path, column: str, values: Any
+) -> None:
+    table = pd.DataFrame(ROWS, columns=NAMES.split(",")).astype({"score": int, "half": float})
+    table.assign(**{column: values}).to_parquet(folder / "new.parquet")
+    refuse(shell, folder, ("repair", "new.parquet", *APPLY[2:]), f"{column!r}")
+
+
+def test_a_repaired_value_that_a_narrow_type_cannot_hold(shell: Shell, tmp_path: Path) -> None:
+    # By hand: of 1000, 0 and 1000 the consensus is 1000, which is none of int8's numbers.
+    table = pd.DataFrame({"group": ["A", "B", "C"] * 4, "x": [1000, 0, 1000] * 4})
+    repairer = fourfifths.Repairer(["group"], columns={"x": None}, scope="column")
+    repairer.fit(table).save(tmp_path / "saved.json")
+    narrow = pa.table({"group": ["B"] * 4, "x": pa.array([0] * 4, pa.int8())})
+    parquet.write_table(narrow, tmp_path / "new.parquet")
+    answer = shell("repair", "new.parquet", "out.parquet", "--apply", "saved.json")
+    assert answer.code == 0
+    assert parquet.read_table("out.parquet")["x"].to_pylist() == [1000] * 4
+
+
+def test_booleans_of_parquet_in_a_csv(shell: Shell, tmp_path: Path) -> None:
+    table = pd.DataFrame({"group": ["A", "B"] * 4, "b": [True, False, False, True] * 2})
+    repairer = fourfifths.Repairer(["group"], columns={"b": None}, scope="column")
+    repairer.fit(table).save(tmp_path / "saved.json")
+    table.to_csv(tmp_path / "new.csv", index=False)
+    assert shell(*APPLY).code in (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "says"),
+    [
+        (("schema",), 2, "written by a newer fourfifths (schema 2; this one reads up to 1)"),
+        (("kind",), "a recipe", "kind: expected 'fourfifths repair'"),
+        (("settings", "amount"), 7, "amount=7: expected a number from 0"),
+        (("settings", "method"), "magic", "method='magic': expected one of"),
+        (("columns",), [], "columns: expected at least one column"),
+        (("columns", 0, "consensus"), [3, 2, 1], "columns[0].consensus: expected never decreasing"),
+        (("columns", 2, "shares"), [[2, 0], [1, 0]], "columns[2].shares: expected shares that sum"),
+        (("strata", "groups"), [["A"]], "strata.groups: expected two or more"),
+    ],
+)
+def test_a_saved_repair_edited_into_nonsense(
+    shell: Shell, folder: Path, saved: Path, place: tuple[Any, ...], value: Any, says: str
+) -> None:
+    document = json.loads(saved.read_text(encoding="utf-8"))
+    inner = document
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    saved.write_text(json.dumps(document), encoding="utf-8")
+    refuse(shell, folder, ("repair", "in.csv", *APPLY[2:]), says)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "saved.json: not JSON"),
+        ('{"kind": ', "saved.json: not JSON"),
+        ("[1, 2]", "saved.json: not a repair as it was saved: kind: expected to be there"),
+        (None, "saved.json: no such file"),
+    ],
+    ids=["empty", "cut", "a list", "no file"],
+)
+def test_a_file_that_is_no_saved_repair(
+    shell: Shell, folder: Path, content: str | None, says: str
+) -> None:
+    if content is not None:
+        (folder / "saved.json").write_text(content, encoding="utf-8")
+    refuse(shell, folder, ("repair", "in.csv", *APPLY[2:]), says)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--protected", "group"),
+        ("--stratify-by", "group"),
+        ("--columns", "score"),
+        ("--order", "kind=u,v"),
+        ("--band", "score=3"),
+        ("--save", "r.json"),
+    ],
+    ids=lambda option: option[0],
+)
+def test_a_saved_repair_has_its_own_columns(
+    shell: Shell, folder: Path, saved: Path, option: tuple[str, str]
+) -> None:
+    message = f"{option[0]}: has no meaning with --apply, which does what the saved repair says"
+    refuse(shell, folder, ("repair", "in.csv", *APPLY[2:], *option), message)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--amount", "0"),
+        ("--method", "geometric"),
+        ("--scope", "joint"),
+        ("--ties", "mid"),
+        ("--small", "pool"),
+        ("--unseen", "keep"),
+    ],
+    ids=lambda option: option[0],
+)
+def test_a_saved_repair_has_its_own_choices(
+    shell: Shell, folder: Path, saved: Path, option: tuple[str, str]
+) -> None:
+    refuse(shell, folder, ("repair", "in.csv", *APPLY[2:], *option), option[0])
+
+
+# --- writing ---
+
+
+def test_a_folder_in_place_of_parquet(shell: Shell, folder: Path) -> None:
+    (folder / "out.parquet").mkdir()
+    refuse(shell, folder, ("repair", "in.csv", "out.parquet", *FIT[3:]), "cannot be written")
+
+
+def test_a_folder_in_place_of_csv(shell: Shell, folder: Path) -> None:
+    (folder / "out.csv").mkdir()
+    refuse(shell, folder, FIT, "out.csv: cannot be written")
+
+
+def test_a_pipe_is_written_to(shell: Shell, folder: Path) -> None:
+    os.mkfifo(folder / "out.csv")
+    reader = os.open(folder / "out.csv", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert shell(*FIT).code == 0
+        assert os.read(reader, 100).startswith(NAMES.encode())
+        assert (folder / "out.csv").is_fifo()
+    finally:
+        os.close(reader)
+
+
+def test_a_device_that_cannot_be_written_to_is_not_removed(shell: Shell, folder: Path) -> None:
+    # A node of our own, as /dev/full is; never that itself: root would lose it.
+    node = folder / "out.parquet"
+    try:
+        os.mknod(node, 0o600 | stat.S_IFCHR, os.makedev(1, 7))
+    except OSError:
+        pytest.skip("only root makes devices")
+    answer = shell("repair", "in.csv", "out.parquet", *FIT[3:])
+    assert answer.code == 2
+    assert node.is_char_device()
+
+
+def test_a_type_that_a_csv_cannot_hold(shell: Shell, tmp_path: Path) -> None:
+    table = pa.table({"group": ["A", "B"] * 5, "x": range(10)})
+    wide = pa.array([1] * 10, pa.decimal256(60, 2))
+    parquet.write_table(table.append_column("wide", wide), tmp_path / "in.parquet")
+    roles = ("--protected", "group", "--columns", "x")
+    answer = shell("repair", "in.parquet", "out.csv", *roles)
+    assert answer.code == 0 or answer.err.startswith("fourfifths: out.csv")
+
+
+def test_nothing_is_saved_if_the_table_cannot_be_written(shell: Shell, folder: Path) -> None:
+    (folder / "out.parquet").mkdir()
+    arguments = ("repair", "in.csv", "out.parquet", *FIT[3:], *SAVE)
+    refuse(shell, folder, arguments, "cannot be written")
+
+
+def test_nothing_is_written_if_the_repair_cannot_be_saved(shell: Shell, folder: Path) -> None:
+    (folder / "saved").mkdir()
+    refuse(shell, folder, (*FIT, "--save", "saved"), "saved: cannot be written: it is a folder")
+
+
+def test_the_saved_repair_is_not_replaced_by_the_table(
+    shell: Shell, folder: Path, saved: Path
+) -> None:
+    saved.rename(folder / "saved.csv")
+    refuse(shell, folder, ("repair", "in.csv", "saved.csv", "--apply", "saved.csv"), "saved.csv")
+
+
+def test_a_name_that_is_only_an_ending(shell: Shell, folder: Path) -> None:
+    answer = shell("repair", "in.csv", ".parquet", *FIT[3:])
+    assert answer.code == 2 or (folder / ".parquet").read_bytes().startswith(b"PAR1")
+
+
+# --- the least certified amount ---
+
+
+def test_a_rare_category_does_not_stop_the_search(
+    shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = certificate(verdict="certified")
+    monkeypatch.setattr("fourfifths._effect.amount.certify", lambda *_, **__: done)
+    (folder / "in.csv").write_text(
+        text_of([*ROWS, *ROWS, ("A", "1", "1.5", "rare", "y")]), encoding="utf-8"
+    )
+    roles = ("--columns", "kind", "--beta", "0.5", "--amount", "certified")
+    assert shell(*FIT, *roles).code == 0

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from counted import printed
+from scipy.stats import binomtest, chi2_contingency, fisher_exact, hypergeom
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_effectsize, proportions_ztest
+
+import fourfifths
+from fourfifths._stats.significance import (
+    cohen_h,
+    fisher_test,
+    holm,
+    phi,
+    standard_deviations,
+    two_sided_p,
+    z_statistic,
+)
+from fourfifths.errors import OptionError
+
+TABLES = [
+    (26, 48, 206, 259),
+    (3, 8, 16, 25),
+    (6, 19, 25, 43),
+    (12, 40, 48, 80),
+    (1, 10, 3, 20),
+    (2, 10, 15, 25),
+    (0, 10, 3, 20),
+    (10, 10, 3, 20),
+    (555, 1181, 667, 1390),
+]
+NO_VARIATION = [(0, 5, 0, 7), (5, 5, 7, 7)]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_z_and_its_p_agree_with_statsmodels(table):
+    x, n, x_r, n_r = table
+    z, p = proportions_ztest([x, x_r], [n, n_r])
+    assert float(z_statistic(*table)) == pytest.approx(z)
+    assert float(two_sided_p(z_statistic(*table))) == pytest.approx(p)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_z_squared_is_pearsons_chi_squared(table):
+    x, n, x_r, n_r = table
+    chi2 = chi2_contingency([[x, n - x], [x_r, n_r - x_r]], correction=False).statistic
+    assert float(z_statistic(*table)) ** 2 == pytest.approx(chi2)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_standard_deviations_are_those_of_the_hypergeometric_distribution(table):
+    x, n, x_r, n_r = table
+    drawn = hypergeom(n + n_r, x + x_r, n)
+    assert float(standard_deviations(*table)) == pytest.approx((x - drawn.mean()) / drawn.std())
+
+
+@pytest.mark.parametrize("statistic", [z_statistic, standard_deviations, phi])
+@pytest.mark.parametrize("table", NO_VARIATION)
+def test_there_is_no_statistic_where_everyone_or_no_one_is_selected(statistic, table):
+    assert np.isnan(statistic(*table))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_phi_is_the_correlation_of_membership_and_selection(table):
+    x, n, x_r, n_r = table
+    member = [1] * n + [0] * n_r
+    selected = [1] * x + [0] * (n - x) + [1] * x_r + [0] * (n_r - x_r)
+    assert float(phi(*table)) == pytest.approx(np.corrcoef(member, selected)[0, 1])
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_h_agrees_with_statsmodels(table):
+    x, n, x_r, n_r = table
+    assert float(cohen_h(*table)) == pytest.approx(proportion_effectsize(x / n, x_r / n_r))
+
+
+def exact_fisher(x, n, x_r, n_r):
+    """Every table with the same margins, in whole numbers: p, p_less and the observed one."""
+    total, chosen = n + n_r, x + x_r
+    ways = {
+        k: comb(n, k) * comb(n_r, chosen - k)
+        for k in range(max(0, chosen - n_r), min(n, chosen) + 1)
+    }
+    p = Fraction(sum(way for way in ways.values() if way <= ways[x]), comb(total, chosen))
+    p_less = Fraction(sum(way for k, way in ways.items() if k <= x), comb(total, chosen))
+    return float(p), float(p_less), float(p - Fraction(ways[x], 2 * comb(total, chosen)))
+
+
+@pytest.mark.parametrize("table", [*TABLES, *NO_VARIATION, (5, 10, 5, 10), (1, 4, 3, 4)])
+def test_fisher_agrees_with_counting_the_tables(table):
+    test = fisher_test(*table)
+    assert (test.p, test.p_less, test.mid_p) == pytest.approx(exact_fisher(*table))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_fisher_agrees_with_scipy(table):
+    x, n, x_r, n_r = table
+    cells = [[x, n - x], [x_r, n_r - x_r]]
+    assert fisher_test(*table).p == pytest.approx(fisher_exact(cells).pvalue)
+
+
+def test_fisher_answers_for_ten_million_rows():
+    test = fisher_test(2_000_000, 5_000_000, 2_001_000, 5_000_000)
+    z_p = float(two_sided_p(z_statistic(2_000_000, 5_000_000, 2_001_000, 5_000_000)))
+    assert test.p == pytest.approx(z_p, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "p", [[0.01], [0.01, 0.04, 0.03], [0.5, 0.9, 0.7], [0.02, 0.02, 0.02], [1e-9, 0.2, 0.04, 1.0]]
+)
+def test_holm_agrees_with_statsmodels(p):
+    assert holm(p).tolist() == pytest.approx(multipletests(p, method="holm")[1].tolist())
+
+
+def test_holm_takes_no_account_of_what_was_not_compared():
+    adjusted = holm([0.04, np.nan, 0.01, np.nan])
+    assert adjusted[[0, 2]].tolist() == pytest.approx([0.04, 0.02])
+    assert np.isnan(adjusted[[1, 3]]).all()
+
+
+def test_holm_of_nothing_is_nothing():
+    assert holm([]).tolist() == []
+
+
+def test_castaneda():
+    castaneda = fourfifths.against_share(339, 870, share=0.791)
+    assert castaneda.expected == printed("688.17")
+    assert castaneda.standard_deviations == printed("-29.11")
+    assert castaneda.shortfall == printed("349.17")
+    assert castaneda.p == pytest.approx(binomtest(339, 870, 0.791).pvalue)
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.1, float("nan")])
+def test_a_share_is_between_0_and_1(share):
+    with pytest.raises(OptionError, match=r"share=.*expected a share between 0 and 1"):
+        fourfifths.against_share(1, 2, share=share)
+
+
+@pytest.mark.parametrize(("observed", "n"), [(3, 2), (-1, 2), (0, 0)])
+def test_observed_is_part_of_n(observed, n):
+    with pytest.raises(OptionError, match=r"expected 0 <= observed <= n"):
+        fourfifths.against_share(observed, n, share=0.5)

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import math
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from counted import aggregated, frame, measure
+from statsmodels.stats.proportion import proportion_confint, proportions_ztest
+
+import fourfifths
+from fourfifths._stats.intervals import ratio_interval
+from fourfifths.errors import ColumnError, OptionError, WeightsError
+
+CASE = {"women": (12, 40), "men": (48, 80)}
+FRAMES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "polars lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+    "duckdb": lambda columns: duckdb.connect().from_arrow(pa.table(columns)),
+}
+
+
+def audit(table, weights="w", **options):
+    return fourfifths.impact(table, protected="group", outcome="hired", weights=weights, **options)
+
+
+def weighted(w, frame_kind="pandas"):
+    columns = {"group": ["A", "A", "B", "B"], "hired": ["yes", "no", "yes", "no"], "w": w}
+    return FRAMES[frame_kind](columns)
+
+
+def test_sampling_weights_make_weighted_rates():
+    result = audit(weighted([1.0, 3.0, 2.0, 2.0]))
+    assert result["A"].selection_rate == pytest.approx(1 / 4)
+    assert result["B"].selection_rate == pytest.approx(1 / 2)
+    assert result["A"].impact_ratio == pytest.approx(1 / 2)
+
+
+def test_sampling_weights_leave_n_and_selected_as_rows():
+    group = audit(weighted([10.0, 30.0, 2.0, 2.0]))["A"]
+    assert (group.n, group.selected) == (2, 1)
+    assert group.share == pytest.approx(40 / 44)
+
+
+def test_the_effective_size_is_kishs():
+    group = audit(weighted([1.0, 3.0, 2.0, 2.0]))["A"]
+    assert group.effective_n == pytest.approx((1 + 3) ** 2 / (1 + 9))
+
+
+def test_tests_and_intervals_use_the_effective_size():
+    table = frame(CASE)
+    table["w"] = np.where(np.arange(len(table)) % 3 == 0, 2.0, 1.0)
+    result = audit(table, reference="men")
+    women, men = result["women"], result["men"]
+    counts = [each.selection_rate * each.effective_n for each in (women, men)]
+    sizes = [women.effective_n, men.effective_n]
+    assert women.z == pytest.approx(proportions_ztest(counts, sizes)[0])
+    assert women.selection_rate_interval == pytest.approx(
+        proportion_confint(counts[0], sizes[0], method="beta")
+    )
+    low, high = ratio_interval(counts[0], sizes[0], counts[1], sizes[1])
+    assert women.impact_ratio_interval == pytest.approx((float(low), float(high)))
+
+
+def test_sampling_weights_leave_out_what_needs_whole_counts_and_say_so():
+    result = audit(weighted([1.0, 3.0, 2.0, 2.0]))
+    for figure in ("fisher_p", "fisher_p_less", "mid_p", "flip"):
+        assert math.isnan(getattr(result["A"], figure))
+        assert "sampling weights" in result["A"].why[figure]
+    assert any("taken as sampling weights" in note for note in result.notes)
+
+
+def test_with_sampling_weights_holm_adjusts_the_p_of_z():
+    group = audit(weighted([1.0, 3.0, 2.0, 2.0]))["A"]
+    assert group.holm_p == pytest.approx(group.z_p)
+
+
+def test_strata_are_left_out_with_sampling_weights():
+    table = weighted([1.0, 3.0, 2.0, 2.0]).assign(job="clerk")
+    assert audit(table, strata="job")["A"].stratified is None
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("numbers", [[1, 3, 2, 2], [1.0, 3.0, 2.0, 2.0], ["1", "3", "2", "2.0"]])
+def test_weights_may_be_numbers_of_any_type_or_text(kind, numbers):
+    result = audit(weighted(numbers, kind))
+    assert result["A"].selection_rate == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_weights_as_text_may_be_padded(kind):
+    assert audit(weighted([" 1", "3 ", "2", "2"], kind))["A"].selection_rate == pytest.approx(1 / 4)
+
+
+def test_counts_are_persons():
+    table = aggregated(CASE)
+    result = audit(table, "count", weights_are="counts", reference="men")
+    assert (result["women"].n, result["women"].selected) == (40, 12)
+    assert result.rows == 120
+    assert not math.isnan(result["women"].fisher_p)
+
+
+def test_counts_may_be_split_over_rows_and_hold_zeros():
+    whole = aggregated(CASE)
+    split = pd.concat([whole.assign(count=whole["count"] - 1), whole.assign(count=1)])
+    padded = pd.concat([split, whole.assign(count=0, group="nobody")])
+    for table in (split, padded[padded["group"] != "nobody"]):
+        result = audit(table, "count", weights_are="counts")
+        assert [each.to_dict() for each in result] == [each.to_dict() for each in measure(CASE)]
+
+
+def test_a_group_that_no_person_is_in_is_not_compared_and_noted():
+    table = pd.concat([aggregated(CASE), aggregated({"nobody": (0, 0)})])
+    result = audit(table, "count", weights_are="counts")
+    assert "nobody" not in [group.group for group in result.attributes[0].groups]
+    assert any("'nobody'" in note for note in result.notes)
+
+
+def test_a_favorable_count_of_zero_still_names_the_favorable_value():
+    result = audit(aggregated({"women": (0, 10), "men": (5, 10)}), "count", weights_are="counts")
+    assert result["women"].selection_rate == 0
+
+
+BAD = {
+    "negative": ([1.0, -3.0, 2.0, 2.0], r"weights='w': 1 weights are negative"),
+    "missing": ([1.0, None, 2.0, 2.0], r"weights='w': 1 weights are missing"),
+    "not a number": ([1.0, float("nan"), 2.0, 2.0], r"weights='w': 1 weights are missing"),
+    "infinite": ([1.0, float("inf"), 2.0, 2.0], r"weights='w': expected finite numbers"),
+    "all zero": ([0.0, 0.0, 0.0, 0.0], r"weights='w': every weight is 0"),
+    "a group of zeros": ([0.0, 0.0, 1.0, 1.0], r"the weights of group 'A' sum to 0"),
+    "too large to be squared": ([1e200, 1.0, 1.0, 1.0], r"weights='w'"),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize(("weights", "match"), BAD.values(), ids=BAD)
+def test_bad_weights_are_an_error(kind, weights, match):
+    with pytest.raises(WeightsError, match=match):
+        audit(weighted(weights, kind))
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_counts_are_whole_numbers(kind):
+    with pytest.raises(WeightsError, match=r"weights_are='counts' takes whole numbers.* 2 are not"):
+        audit(weighted([1.5, 2.5, 2.0, 2.0], kind), weights_are="counts")
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_weights_that_are_words_are_an_error(kind):
+    with pytest.raises(ColumnError, match=r"weights='w': expected numbers, found 'heavy'"):
+        audit(weighted(["1", "heavy", "2", "2"], kind))
+
+
+def test_weights_are_one_of_two_things():
+    with pytest.raises(OptionError, match=r"weights_are='rows': expected one of 'sampling'"):
+        audit(weighted([1, 1, 1, 1]), weights_are="rows")
+
+
+def test_unknown_membership_is_bounded_by_weight():
+    table = pd.DataFrame(
+        {
+            "group": ["A", "A", "B", "B", None, None],
+            "hired": ["yes", "no", "yes", "no", "yes", "no"],
+            "w": [1.0, 3.0, 2.0, 2.0, 4.0, 5.0],
+        }
+    )
+    low, high = audit(table, reference="B")["A"].impact_ratio_bounds
+    assert low == pytest.approx((1 / (4 + 5)) / ((2 + 4) / (4 + 4)))
+    assert high == pytest.approx(((1 + 4) / (4 + 4)) / (2 / (4 + 5)))
