@@ -30,7 +30,7 @@ def sweep() -> float:
     start = time.perf_counter()
     fourfifths.tradeoff(
         "adult",
-        features=COLUMNS,
+        columns=COLUMNS,
         methods=METHODS,
         scopes=("column",),
         amounts=AMOUNTS,

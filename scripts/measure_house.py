@@ -88,7 +88,8 @@ def tasks() -> Iterator[tuple[str, Callable[[], Any]]]:
             try:
                 main.main()
             except SystemExit as stop:
-                assert not stop.code, arguments
+                if stop.code:
+                    raise RuntimeError(arguments) from stop
 
     source, out, saved = folder / "ricci.csv", folder / "out.csv", folder / "repair.json"
     columns = ("--columns", "oral", "--columns", "written")

@@ -193,7 +193,7 @@ def test_german_is_not_certified():
 
 @pytest.fixture(scope="module")
 def adult():
-    return fourfifths.certify("adult", protected="sex", features=NUMBERS)
+    return fourfifths.certify("adult", protected="sex", columns=NUMBERS)
 
 
 @pytest.mark.slow
@@ -550,10 +550,10 @@ class NoScores(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"features": []}, ColumnError, "features: none are left"),
-        ({"features": ["nope"]}, ColumnError, r"features='nope': no such column"),
-        ({"features": ["x", "g"]}, ColumnError, "features: 'g' is protected"),
-        ({"features": ["x", "hired"], "outcome": "hired"}, ColumnError, "'hired' is the outcome"),
+        ({"columns": []}, ColumnError, "columns: none are left"),
+        ({"columns": ["nope"]}, ColumnError, r"columns='nope': no such column"),
+        ({"columns": ["x", "g"]}, ColumnError, "columns: 'g' is protected"),
+        ({"columns": ["x", "hired"], "outcome": "hired"}, ColumnError, "'hired' is the outcome"),
         ({"protected": "hired", "outcome": "hired"}, ColumnError, "the same column cannot be both"),
         ({"beta": None}, ColumnError, "outcome: name the column"),
         ({"beta": None, "outcome": "kind"}, OutcomeError, "say which one is favorable"),
@@ -591,7 +591,7 @@ def test_bad_input_is_refused(table, options, error, message):
 
 
 def test_a_table_of_protected_columns_only_is_refused(table):
-    with pytest.raises(ColumnError, match="features: none are left of the table without 'g'"):
+    with pytest.raises(ColumnError, match="columns: none are left of the table without 'g'"):
         certify(table[["g"]])
 
 
@@ -620,7 +620,7 @@ def test_three_groups_without_outcome_or_reference_are_refused():
 
 def test_a_column_of_lists_is_refused():
     nested = pl.DataFrame({"g": ["a", "r"] * 10, "x": [[1], [2]] * 10})
-    with pytest.raises(ColumnError, match="features: 'x': expected plain values"):
+    with pytest.raises(ColumnError, match="columns: 'x': expected plain values"):
         certify(nested)
 
 

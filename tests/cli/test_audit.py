@@ -123,7 +123,7 @@ def test_several_protected_columns(shell):
 
 
 def test_strata(shell):
-    answer = shell("audit", "ricci", "--strata", "position", "--format", "json")
+    answer = shell("audit", "ricci", "--within", "position", "--format", "json")
     assert only_group(answer, "B")["stratified"]["odds_ratio"] == printed("0.33395")
 
 
@@ -227,7 +227,7 @@ def test_help_names_every_option(shell):
     text = shell("audit", "--help").out
     for option in (
         *("--protected", "--outcome", "--favorable", "--reference", "--rule", "--weights"),
-        *("--strata", "--score", "--format", "--out", "--band", "--unknown", "--median-of"),
+        *("--within", "--score", "--format", "--out", "--band", "--unknown", "--median-of"),
     ):
         assert option in text
 

@@ -34,7 +34,7 @@ BAD = {
         "did you mean 'hired'?",
     ),
     "weights that do not exist": ((*AUDIT, "--weights", "ww"), CSV, "weights='ww': no such column"),
-    "strata that do not exist": ((*AUDIT, "--strata", "job"), CSV, "strata='job': no such column"),
+    "strata that do not exist": ((*AUDIT, "--within", "job"), CSV, "within='job': no such column"),
     "a score that does not exist": (
         ("audit", "t.csv", "--protected", "race", "--score", "points", "--rule", "nyc-ll144"),
         CSV,

@@ -516,7 +516,7 @@ def test_without_outcome_and_beta_only_the_error_rate_is_told(
     assert "BER of the strongest auditor" in out
     assert "verdict" not in out
     before, after = audits
-    assert before["features"] == after["features"] == ["score"]
+    assert before["columns"] == after["columns"] == ["score"]
     assert before["protected"] == ["group"]
     assert before["table"]["score"].to_pylist() == SCORES
     assert after["table"]["score"].to_pylist() == FULL

@@ -252,7 +252,7 @@ def test_options_that_mean_nothing(shell: Shell, folder: Path, arguments: tuple[
         (("--beta", "7"), "beta=7.0: expected a selection rate"),
         (("--reference", "kind=u"), "reference: 'kind' is not a protected column"),
         (("--outcome", "hired", "--favorable", "yes"), "favorable='yes': never occurs in outcome"),
-        (("--columns", "hired", "--outcome", "hired"), "features: 'hired' is the outcome"),
+        (("--columns", "hired", "--outcome", "hired"), "columns: 'hired' is the outcome"),
         (("--reference", "group=C"), "reference='C': not among the groups of 'group'"),
     ],
 )

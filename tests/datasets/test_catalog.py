@@ -64,7 +64,7 @@ def test_ricci_by_exam_has_the_counts_of_the_case(position, race, counts):
 
 
 def test_ricci_within_exams_gives_the_golden_odds_ratio():
-    within = fourfifths.impact("ricci", strata="position")["B"].stratified
+    within = fourfifths.impact("ricci", within="position")["B"].stratified
     assert within.odds_ratio == printed("0.33395")
     assert within.cmh == printed("5.348")
 

@@ -154,7 +154,7 @@ def test_options_are_handed_over(calls: Any) -> None:
         outcome="hired",
         favorable="yes",
         reference="A",
-        features=["x", "id"],
+        columns=["x", "id"],
         beta=(0.2, 0.3),
         threshold=0.7,
         auditors=["trees"],
@@ -170,7 +170,7 @@ def test_options_are_handed_over(calls: Any) -> None:
             "outcome": "hired",
             "favorable": "yes",
             "reference": "A",
-            "features": ["x", "id"],
+            "columns": ["x", "id"],
             "beta": (0.2, 0.3),
             "threshold": 0.7,
             "auditors": ["trees"],
@@ -183,7 +183,7 @@ def test_options_are_handed_over(calls: Any) -> None:
 def test_by_default_a_rule_may_use_the_repaired_columns(calls: Any) -> None:
     made = calls(0)
     least_certified_amount(APART, geometric(), beta=0.5)
-    assert made[0][1]["features"] == ["x"]
+    assert made[0][1]["columns"] == ["x"]
 
 
 def test_bands_and_joint_strata_are_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:

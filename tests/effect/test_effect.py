@@ -318,7 +318,7 @@ def test_what_is_asked_of_certify(monkeypatch: pytest.MonkeyPatch) -> None:
         assert options == {
             "protected": ["age"],
             "reference": {"age": "age <= 39"},
-            "features": ["x"],
+            "columns": ["x"],
             "outcome": None,
             "favorable": None,
             "beta": 0.5,

@@ -154,7 +154,7 @@ def test_ricci_both_exams_as_an_aggregated_table():
         table,
         protected="group",
         outcome="hired",
-        strata="job",
+        within="job",
         weights="count",
         weights_are="counts",
     )["Black"].stratified

@@ -63,13 +63,13 @@ AUDITS = {
     "sampling weights": sampled,
     "counts": lambda: measure_aggregated({"A": (3, 8), "B": (16, 25)}),
     "strata": lambda: fourfifths.impact(
-        stratified(RICCI), protected="group", outcome="hired", strata="job"
+        stratified(RICCI), protected="group", outcome="hired", within="job"
     ),
     "one stratum": lambda: fourfifths.impact(
         stratified({"captain": RICCI["captain"]}),
         protected="group",
         outcome="hired",
-        strata="job",
+        within="job",
     ),
     "joint": lambda: fourfifths.impact("adult", protected=["sex", "race"]),
     "score above the median": lambda: fourfifths.impact(

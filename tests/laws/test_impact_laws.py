@@ -200,7 +200,7 @@ def test_with_one_stratum_cmh_is_the_square_of_the_standard_deviations(group, re
         stratified({"only": {"a": group, "b": reference}}),
         protected="group",
         outcome="hired",
-        strata="job",
+        within="job",
         reference="b",
     )
     assert result["a"].stratified.cmh == pytest.approx(result["a"].standard_deviations ** 2)
@@ -212,7 +212,7 @@ def test_strata_change_nothing_of_the_pooled_figures(groups, jobs):
     table = frame(groups)
     table["job"] = [jobs[place % len(jobs)] for place in range(len(table))]
     within = fourfifths.impact(
-        table, protected="group", outcome="hired", strata="job", reference="a"
+        table, protected="group", outcome="hired", within="job", reference="a"
     )
     plain = measure(groups, reference="a")
     for name in groups:

@@ -43,7 +43,7 @@ def test_the_papers_threshold_of_adult() -> None:
 
 
 def test_german_has_the_ordered_columns_of_the_paper() -> None:
-    features = experiments()["german"].options["features"]
+    features = experiments()["german"].options["columns"]
     assert {"checking_status", "savings", "employment", "job"} <= set(features)
     assert "age" not in features
 

@@ -42,7 +42,7 @@ def audit_unknown():
 
 
 def audit_strata():
-    return fourfifths.impact(stratified(STRATA), protected="group", outcome="hired", strata="job")
+    return fourfifths.impact(stratified(STRATA), protected="group", outcome="hired", within="job")
 
 
 def audit_joint():

@@ -26,7 +26,7 @@ BERKELEY = {
 
 def measure(strata, **options):
     return fourfifths.impact(
-        stratified(strata), protected="group", outcome="hired", strata="job", **options
+        stratified(strata), protected="group", outcome="hired", within="job", **options
     )
 
 
@@ -156,7 +156,7 @@ def test_strata_that_inform_on_nothing_leave_everything_undefined():
 def test_rows_of_unknown_stratum_are_left_out_and_counted():
     table = stratified(RICCI)
     table.loc[[0, 1, 2], "job"] = None
-    result = fourfifths.impact(table, protected="group", outcome="hired", strata="job")
+    result = fourfifths.impact(table, protected="group", outcome="hired", within="job")
     strata = result["Black"].stratified.strata
     assert sum(stratum["n"] for stratum in strata) == 27 - 3
     assert any("3 rows have no job" in note for note in result.notes)
@@ -166,7 +166,7 @@ def test_a_group_without_any_known_stratum_is_not_compared_within():
     table = stratified(RICCI)
     table.loc[table["group"] == "Black", "job"] = None
     result = fourfifths.impact(
-        table, protected="group", outcome="hired", strata="job", reference="White"
+        table, protected="group", outcome="hired", within="job", reference="White"
     )
     within = result["Black"].stratified
     assert within is None or np.isnan(within.odds_ratio)
@@ -174,6 +174,6 @@ def test_a_group_without_any_known_stratum_is_not_compared_within():
 
 def test_strata_may_have_any_type_of_value():
     table = stratified({2019: RICCI["captain"], 2020: RICCI["lieutenant"]})
-    result = fourfifths.impact(table, protected="group", outcome="hired", strata="job")
+    result = fourfifths.impact(table, protected="group", outcome="hired", within="job")
     assert result["Black"].stratified.odds_ratio == printed("0.33395")
     assert [each["stratum"] for each in result["Black"].stratified.strata] == [2019, 2020]

@@ -82,7 +82,7 @@ def test_with_sampling_weights_holm_adjusts_the_p_of_z():
 
 def test_strata_are_left_out_with_sampling_weights():
     table = weighted([1.0, 3.0, 2.0, 2.0]).assign(job="clerk")
-    assert audit(table, strata="job")["A"].stratified is None
+    assert audit(table, within="job")["A"].stratified is None
 
 
 @pytest.mark.parametrize("kind", FRAMES)

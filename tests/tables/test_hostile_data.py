@@ -149,7 +149,7 @@ def everywhere(text):
         protected=text,
         outcome=f"{text} outcome",
         favorable=text,
-        strata=f"{text} strata",
+        within=f"{text} strata",
         unknown=["?"],
     )
 

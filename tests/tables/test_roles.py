@@ -56,7 +56,7 @@ WRONG = {
         r"outcome='Hired': no such column.*did you mean 'hired'",
     ),
     "weights column": ({"weights": "wieght"}, ColumnError, r"weights='wieght': no such column"),
-    "strata column": ({"strata": "jobb"}, ColumnError, r"strata='jobb': no such column"),
+    "within column": ({"within": "jobb"}, ColumnError, r"within='jobb': no such column"),
     "no protected column": (
         {"protected": None},
         ColumnError,
@@ -69,7 +69,7 @@ WRONG = {
         ColumnError,
         r"protected='hired' and outcome='hired': the same column cannot be both",
     ),
-    "outcome as strata": ({"strata": "hired"}, ColumnError, r"outcome='hired' and strata='hired'"),
+    "outcome as within": ({"within": "hired"}, ColumnError, r"outcome='hired' and within='hired'"),
     "favorable value": (
         {"favorable": "yess"},
         OutcomeError,

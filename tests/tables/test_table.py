@@ -94,8 +94,8 @@ def counts(result):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_table_gives_the_same_result(kind, tmp_path):
-    result = audit(KINDS[kind](tmp_path), strata="job")
-    expected = audit(pd.DataFrame(COLUMNS), strata="job")
+    result = audit(KINDS[kind](tmp_path), within="job")
+    expected = audit(pd.DataFrame(COLUMNS), within="job")
     assert [each.to_dict() for each in result] == [each.to_dict() for each in expected]
     assert result.notes == expected.notes
 

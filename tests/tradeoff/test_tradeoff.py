@@ -71,7 +71,7 @@ def test_without_repair_the_point_is_what_the_model_does() -> None:
     curve = fourfifths.tradeoff(
         table,
         **{**QUICK, "models": {"rule": Scorer()}, "amounts": [0], "repeats": None},
-        features=["score", "noise"],
+        columns=["score", "noise"],
         split="side",
     )
     test = table[300:]

@@ -51,7 +51,7 @@ def certify(
     outcome: str | None = None,
     favorable: Any = None,
     reference: Any = None,
-    features: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     beta: float | tuple[float, float] | None = None,
     threshold: float = 0.8,
     auditors: Sequence[str] | Mapping[str, Any] | None = None,
@@ -80,7 +80,7 @@ def certify(
         What beta, the group's selection rate, is read from.
     reference : optional
         The reference group; without it, the group with the highest selection rate.
-    features : sequence of str, optional
+    columns : sequence of str, optional
         The columns that a rule may use; without it, all but the protected ones and the outcome.
     beta : float or (low, high), optional
         The selection rate of the group, if it is not read from the outcome; of a range the lower
@@ -127,7 +127,7 @@ def certify(
         outcome=outcome,
         favorable=favorable,
         reference=reference,
-        features=features,
+        columns=columns,
         beta=beta,
         bands=bands,
         unknown=(unknown,) if isinstance(unknown, str) else tuple(unknown),

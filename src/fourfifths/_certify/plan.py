@@ -124,7 +124,7 @@ def make_plan(
     outcome: str | None,
     favorable: Any,
     reference: Any,
-    features: Sequence[str] | None,
+    columns: Sequence[str] | None,
     beta: GivenBeta,
     bands: Mapping[str, Sequence[float]] | None,
     unknown: Sequence[Value],
@@ -142,7 +142,7 @@ def make_plan(
         bands=bands,
         outcome_is="optional" if beta is not None else "needed",
     )
-    names, left_out = choose_features(opened, roles, features)
+    names, left_out = choose_features(opened, roles, columns)
     ready, labels = prepare_groups(opened, roles.protected, roles.bands, unknown)
     raw = count(ready, [*roles.protected, *([roles.outcome] if roles.outcome else [])])
     counts = name_bands(raw, labels)
@@ -186,7 +186,7 @@ def _settings(
         "outcome": roles.outcome,
         "favorable": None if favorable is None else str(favorable),
         "reference": {column: str(part) for column, part in parts},
-        "features": list(features),
+        "columns": list(features),
         "beta": list(beta) if isinstance(beta, tuple) else beta,
         "bands": {column: list(edges) for column, edges in roles.bands.items()},
         "unknown": [str(token) for token in unknown],
@@ -212,17 +212,17 @@ def choose_features(
         named = [features] if isinstance(features, str) else features
         features, left_out = list(dict.fromkeys(named)), []
         for column in features:
-            table.column(column, "features")
+            table.column(column, "columns")
             if column in roles.protected:
-                raise ColumnError(f"features: {column!r} is protected; a rule may not use it")
+                raise ColumnError(f"columns: {column!r} is protected; a rule may not use it")
             if column == roles.outcome:
-                raise ColumnError(f"features: {column!r} is the outcome; a rule may not use it")
+                raise ColumnError(f"columns: {column!r} is the outcome; a rule may not use it")
     nested = [column for column in features if table.dtype(column).is_nested()]
     if nested:
-        raise ColumnError(f"features: {listed(nested)}: expected plain values, found lists or such")
+        raise ColumnError(f"columns: {listed(nested)}: expected plain values, found lists or such")
     if not features:
         raise ColumnError(
-            f"features: none are left of {table.name} without {listed(apart)}; name some"
+            f"columns: none are left of {table.name} without {listed(apart)}; name some"
         )
     return tuple(features), tuple(left_out)
 

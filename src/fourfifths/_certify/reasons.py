@@ -76,7 +76,7 @@ def certificate_notes(
     if looks:
         notes.append(
             f"among the features, and perhaps protected themselves: {listed(looks)}; if a rule may "
-            "not use them, name the features that it may (features=, --feature)"
+            "not use them, name the columns that it may use (columns=)"
         )
     audited, rows = read.groups.size, sum(plan.sizes)
     if audited < rows:

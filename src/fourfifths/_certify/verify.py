@@ -111,7 +111,7 @@ def _settings(stated: dict[str, Any]) -> dict[str, Any]:
             f"certificate: its settings are {settings!r}; expected what certify wrote"
         )
     settings = dict(settings)
-    needed = {"protected", "features", "auditors", "confidence", "folds", "random_state"}
+    needed = {"protected", "columns", "auditors", "confidence", "folds", "random_state"}
     if missing := sorted(needed - set(settings)):
         raise OptionError(f"certificate: its settings lack {listed(missing)}")
     if extra := sorted(set(settings) - set(signature(certify).parameters)):

@@ -50,7 +50,7 @@ def audit(
         WeightsAre,
         typer.Option(help="Sampling weights, or counts of persons in an aggregated table."),
     ] = WeightsAre.SAMPLING,
-    strata: Annotated[
+    within: Annotated[
         str | None,
         typer.Option(metavar="COL", help="Compare within each value of this column as well."),
     ] = None,
@@ -86,7 +86,7 @@ def audit(
         rule=_only_rule(rule),
         weights=weights,
         weights_are=weights_are.value,
-        strata=strata,
+        within=within,
         score=score,
         median_of=median_of.value,
         bands=bands(band, protected),

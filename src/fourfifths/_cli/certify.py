@@ -32,7 +32,7 @@ def certify(
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,
-    feature: Annotated[
+    columns: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COL", help="A column that a rule may use; repeat it. Default: all others."
@@ -73,7 +73,7 @@ def certify(
         outcome=outcome,
         favorable=favorable,
         reference=pairs(reference, "--reference", protected) or None,
-        features=feature,
+        columns=columns,
         beta=rates(beta),
         threshold=threshold,
         auditors=auditor,

@@ -16,9 +16,9 @@ def run(stream: TextIO) -> None:
     """Print the demonstration."""
     stream.write(
         "1. What happened. New Haven's promotion exams of 2003 (Ricci v. DeStefano), by race,\n"
-        "   within exam:  fourfifths audit ricci --strata position\n\n"
+        "   within exam:  fourfifths audit ricci --within position\n\n"
     )
-    print_impact(impact("ricci", strata="position"), stream)
+    print_impact(impact("ricci", within="position"), stream)
     stream.write(
         "\n2. What could happen. Can a rule that sees only the scores and the exam have disparate\n"
         "   impact?  fourfifths certify ricci\n\n"

@@ -39,7 +39,7 @@ def tradeoff(
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,
-    feature: Annotated[
+    columns: Annotated[
         list[str] | None,
         typer.Option(metavar="COL", help="A column to repair and to use; repeat it. Default: all."),
     ] = None,
@@ -94,7 +94,7 @@ def tradeoff(
         outcome=outcome,
         favorable=favorable,
         reference=pairs(reference, "--reference", protected) or None,
-        features=feature,
+        columns=columns,
         bands=bands(band, protected),
         models=model,
         amounts=_amounts(amounts),

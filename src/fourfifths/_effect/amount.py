@@ -106,7 +106,7 @@ def least_certified_amount(
     outcome: str | None = None,
     favorable: Any = None,
     reference: Any = None,
-    features: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     beta: float | tuple[float, float] | None = None,
     threshold: float = 0.8,
     auditors: Sequence[str] | Mapping[str, Any] | None = None,
@@ -131,7 +131,7 @@ def least_certified_amount(
         Its protected or stratifying columns are named; its own amount does not matter.
     outcome, favorable, reference, beta, threshold, auditors, folds, max_rows : optional
         As for `certify`.
-    features : sequence of str, optional
+    columns : sequence of str, optional
         The columns that a rule may use; the repaired ones by default.
     confidence : float
         With which all verdicts hold together: each is made at 1 - (1 - confidence) / (the most
@@ -158,8 +158,8 @@ def least_certified_amount(
             raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
     outcome, favorable, reference = _roles(table, repairer, outcome, favorable, reference, beta)
     data = load_table(table)
-    columns = repairer.columns if repairer.columns is not None else data.frame.columns
-    texts = [name for name in columns if name in data.frame.columns and not _order(repairer, name)]
+    named = repairer.columns if repairer.columns is not None else data.frame.columns
+    texts = [name for name in named if name in data.frame.columns and not _order(repairer, name)]
     data = with_numbers(data, texts, must=False)
     parts = _fitted_parts(data.frame, repairer, random_state)
     looks = 2 + math.ceil(math.log2(1 / tolerance))
@@ -170,7 +170,7 @@ def least_certified_amount(
         "outcome": outcome,
         "favorable": favorable,
         "reference": reference,
-        "features": features or [each.name for each in fitted.typed_],
+        "columns": columns or [each.name for each in fitted.typed_],
         "beta": beta,
         "threshold": threshold,
         "auditors": auditors,

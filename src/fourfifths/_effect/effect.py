@@ -211,7 +211,7 @@ def _audit(
         frame.select(*columns).to_native(),
         protected=[protected],
         reference=None if reference is None else {protected: reference},
-        features=features,
+        columns=features,
         outcome=outcome,
         favorable=favorable,
         # The balanced error rate does not depend on it; nothing else is shown without either.

@@ -117,7 +117,7 @@ def wrap(
 ) -> AttributeImpact:
     """Return the attribute's result: one `GroupImpact` per group."""
     attribute = comparison.attribute
-    within = _stratify(comparison, counts, selected, roles.strata, confidence)
+    within = _stratify(comparison, counts, selected, roles.within, confidence)
     groups = tuple(
         _wrap_group(
             comparison,
@@ -130,7 +130,7 @@ def wrap(
                 is_reference=place == comparison.reference,
                 exact=counts.exact,
                 scored=roles.score is not None,
-                stratified=roles.strata is not None,
+                stratified=roles.within is not None,
                 nothing_selected=not comparison.tally.weight_selected[comparison.reference] > 0,
                 any_unknown=bool(np.any(attribute.codes == MISSING)),
             ),
@@ -215,18 +215,18 @@ def _stratify(
     comparison: Comparison,
     counts: Counts,
     selected: BoolArray,
-    strata: str | None,
+    column: str | None,
     confidence: float,
 ) -> list[Stratified | None]:
     """Compare each group with the reference within strata; rows of unknown stratum are left out."""
     size = len(comparison.attribute.groups)
-    if strata is None or not counts.exact:
+    if column is None or not counts.exact:
         return [None] * size
-    names = counts.values[strata]
+    names = counts.values[column]
     cells = np.where(
-        (comparison.attribute.codes == MISSING) | (counts.codes[strata] == MISSING),
+        (comparison.attribute.codes == MISSING) | (counts.codes[column] == MISSING),
         MISSING,
-        comparison.attribute.codes * len(names) + counts.codes[strata],
+        comparison.attribute.codes * len(names) + counts.codes[column],
     )
     sums = tally(cells, counts, selected, size * len(names))
     n, x = sums.rows.reshape(size, -1), sums.rows_selected.reshape(size, -1)
@@ -459,7 +459,7 @@ def _reason(name: str, context: Context) -> str:
 
 def _stratified_reason(context: Context) -> str:
     if not context.stratified:
-        return "no strata were named"
+        return "no column to compare within was named"
     if context.is_reference:
         return SAME
     return "no row of the group has a known stratum" if context.exact else NOT_WHOLE

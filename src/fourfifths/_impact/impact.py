@@ -31,7 +31,7 @@ def impact(
     rule: RuleName | Rule = "ugesp",
     weights: str | None = None,
     weights_are: WeightKind = "sampling",
-    strata: str | None = None,
+    within: str | None = None,
     score: str | None = None,
     median_of: MedianOf = "all",
     bands: Mapping[str, Sequence[float]] | None = None,
@@ -61,7 +61,7 @@ def impact(
     weights_are : {"sampling", "counts"}
         "sampling": a row stands for others like it; rates are weighted, and tests use Kish's
         effective sample size. "counts": the table is aggregated, and a row is so many persons.
-    strata : str, optional
+    within : str, optional
         A column (job, exam, department) within which groups are compared as well.
     score : str, optional
         A column of scores. Under nyc-ll144 "selected" is a score above the median; under
@@ -112,7 +112,7 @@ def impact(
         favorable=favorable,
         reference=reference,
         weights=weights,
-        strata=strata,
+        within=within,
         score=score,
         bands=bands,
     )
@@ -135,7 +135,7 @@ def impact(
         confidence=confidence,
         weights=roles.weights,
         weights_are=weights_are if roles.weights else None,
-        strata=roles.strata,
+        within=roles.within,
         attributes=measured,
         notes=impact_notes(measured, used, roles, profile, weights_are, outcome_missing),
     )
@@ -189,7 +189,7 @@ def _count(
     elif roles.score:
         table = table.with_numbers(roles.score, "score")
         measures = score_measures(table, roles.score, roles.weights)
-    keys = [*roles.protected, *([roles.strata] if roles.strata else []), str(roles.outcome)]
+    keys = [*roles.protected, *([roles.within] if roles.within else []), str(roles.outcome)]
     counts = count(table, keys, weights=roles.weights, weights_are=weights_are, measures=measures)
     if not np.any(counts.codes[str(roles.outcome)] != MISSING):
         raise TableError(f"outcome={roles.outcome!r}: every value is missing")

@@ -50,7 +50,7 @@ def _reversals(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[st
             if within and within.reversal:
                 yield (
                     f"Simpson's paradox: over all rows {group.group} has a ratio of "
-                    f"{group.impact_ratio:.3f} to {attribute.reference}, but within {roles.strata} "
+                    f"{group.impact_ratio:.3f} to {attribute.reference}, but within {roles.within} "
                     f"the common odds ratio is {within.odds_ratio:.3f}, in the other direction"
                 )
 
@@ -98,10 +98,10 @@ def _missing(
                 f"{listed(odd)} in {column} is counted as a group; if it means that membership is "
                 f"not known, say unknown=[{odd[0]!r}], or --unknown '{odd[0]}' at the shell"
             )
-    if roles.strata:
-        unknown = int(counts.rows[counts.codes[roles.strata] == MISSING].sum())
+    if roles.within:
+        unknown = int(counts.rows[counts.codes[roles.within] == MISSING].sum())
         if unknown:
-            yield f"{unknown:,} rows have no {roles.strata} and are left out of the strata"
+            yield f"{unknown:,} rows have no {roles.within} and are left out of the comparison within it"
 
 
 def _without_outcome(
@@ -118,7 +118,7 @@ def _weights(roles: Roles, weights_are: WeightKind) -> Iterator[str]:
     if roles.weights and weights_are == "sampling":
         yield (
             f"{roles.weights} is taken as sampling weights: rates are weighted, n and selected are "
-            "rows, tests use the effective sample size, and exact tests and strata are left out; "
+            "rows, tests use the effective sample size, and exact tests and comparisons within a column are left out; "
             "if each row is so many persons, say weights_are='counts', or --weights-are counts"
         )
 

@@ -189,7 +189,7 @@ class Impact:
     confidence : float
         Of every interval.
     weights, weights_are : str or None
-    strata : str or None
+    within : str or None
     attributes : tuple of AttributeImpact
         Each protected column alone, then all of them jointly.
     notes : tuple of str
@@ -205,7 +205,7 @@ class Impact:
     confidence: float
     weights: str | None
     weights_are: str | None
-    strata: str | None
+    within: str | None
     attributes: tuple[AttributeImpact, ...]
     notes: tuple[str, ...]
 
@@ -240,7 +240,7 @@ class Impact:
             "confidence": self.confidence,
             "weights": self.weights,
             "weights_are": self.weights_are,
-            "strata": self.strata,
+            "within": self.within,
             "attributes": [attribute.to_dict() for attribute in self.attributes],
             "notes": list(self.notes),
         }

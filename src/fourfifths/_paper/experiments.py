@@ -124,12 +124,12 @@ RICCI_ROLES: Mapping[str, Any] = {
     "outcome": "passed",
     "favorable": "yes",
     "reference": "white",
-    "features": RICCI,
+    "columns": RICCI,
 }
 ADULT_ROLES: Mapping[str, Any] = {
     "outcome": "income",
     "favorable": ">50K",
-    "features": ADULT,
+    "columns": ADULT,
     "split": "split",
 }
 PAPER_OPTIONS: Mapping[str, Any] = {"methods": PAPER, "scopes": ("column",)}
@@ -138,7 +138,7 @@ BEYOND: Mapping[str, Any] = {"models": ["LR"], "auditors": ["trees"]}
 
 def experiments() -> dict[str, Experiment]:
     """Return every sweep by name."""
-    german = {"protected": "age", "features": german_features()}
+    german = {"protected": "age", "columns": german_features()}
     sex = {**ADULT_ROLES, "protected": "sex", "reference": "Male"}
     race = {**ADULT_ROLES, "protected": "race", "reference": "white"}
     both = {**ADULT_ROLES, "protected": ["sex", "race"]}

@@ -118,7 +118,7 @@ def impact_sheets(result: Impact, attribute: AttributeImpact) -> Iterator[Sheet]
         yield _sheet(f"{names}: what the unknown could make", bounds, others, _bounds_row)
     if any(group.stratified for group in others):
         within = ("odds ratio", percent, "CMH", "p", "Breslow-Day", "p")
-        yield _sheet(f"{names}: within {result.strata}", within, others, _strata_row)
+        yield _sheet(f"{names}: within {result.within}", within, others, _strata_row)
     if not all(math.isnan(group.mean_difference) for group in others):
         yield _sheet(f"{names}: mean score", ("standardised difference",), others, _score_row)
 

@@ -43,7 +43,7 @@ class Roles:
         The groups that the user designated.
     default_reference : mapping of str to value
         Those that the data set designates, for rules that need one.
-    weights, strata, score : str or None
+    weights, within, score : str or None
     bands : mapping of str to sequence of float
     """
 
@@ -53,7 +53,7 @@ class Roles:
     reference: Mapping[str, Any]
     default_reference: Mapping[str, Any]
     weights: str | None
-    strata: str | None
+    within: str | None
     score: str | None
     bands: Mapping[str, Sequence[float]]
 
@@ -68,7 +68,7 @@ def assign_roles(
     reference: Any,
     bands: Mapping[str, Sequence[float]] | None,
     weights: str | None = None,
-    strata: str | None = None,
+    within: str | None = None,
     score: str | None = None,
     outcome_is: Literal["needed", "optional"] = "needed",
 ) -> Roles:
@@ -97,7 +97,7 @@ def assign_roles(
             key: value for key, value in (data.reference if data else {}).items() if key not in own
         },
         weights=weights,
-        strata=strata,
+        within=within,
         score=score,
         bands={column: cuts[column] for column in cuts if column in {*columns, *own}},
     )
@@ -198,7 +198,7 @@ def _check_columns(table: Table, roles: Roles) -> None:
     parts = [("protected", column) for column in roles.protected]
     parts += [
         (part, column)
-        for part in ("outcome", "weights", "strata", "score")
+        for part in ("outcome", "weights", "within", "score")
         if (column := getattr(roles, part)) is not None
     ]
     seen: dict[str, str] = {}

@@ -84,7 +84,7 @@ def read_features(
     for name, (array, _, _) in zip(names, seen, strict=True):
         if np.any(np.isinf(array)):
             raise ColumnError(
-                f"features: {name!r} holds an infinite value; expected finite numbers; make it "
+                f"columns: {name!r} holds an infinite value; expected finite numbers; make it "
                 "missing, or leave the column out"
             )
     return Features(

@@ -113,7 +113,7 @@ def read_data(
     outcome: str | None,
     favorable: Any,
     reference: Any,
-    features: Sequence[str] | None,
+    columns: Sequence[str] | None,
     bands: Mapping[str, Sequence[float]] | None,
     stratify_by: Sequence[str],
     split: Split,
@@ -130,7 +130,7 @@ def read_data(
         bands=bands,
     )
     side_column = _split_column(opened.columns, opened.dataset, split)
-    names = _features(opened, roles, features, side_column, stratify_by)
+    names = _features(opened, roles, columns, side_column, stratify_by)
     orders = dict(opened.dataset.orders) if opened.dataset else {}
     loaded = load_table(table)
     loaded = with_numbers(loaded, [name for name in names if name not in orders], must=False)

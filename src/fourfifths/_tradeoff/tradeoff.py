@@ -40,7 +40,7 @@ def tradeoff(
     outcome: str | None = None,
     favorable: Any = None,
     reference: Any = None,
-    features: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
     stratify_by: str | Sequence[str] = (),
     models: Sequence[str] | Mapping[str, Any] | None = None,
@@ -63,8 +63,8 @@ def tradeoff(
 
     Parameters
     ----------
-    table, protected, outcome, favorable, reference, features, bands
-        As for `certify`; the features are what is repaired, and what models use.
+    table, protected, outcome, favorable, reference, columns, bands
+        As for `certify`; the columns are what is repaired, and what models use.
     stratify_by : str or sequence of str, optional
         Columns to repair by instead of the protected ones; small strata are pooled, and rows of
         strata that no training row has are kept as they are.
@@ -106,7 +106,7 @@ def tradeoff(
         outcome=outcome,
         favorable=favorable,
         reference=reference,
-        features=features,
+        columns=columns,
         bands=bands,
         stratify_by=(stratify_by,) if isinstance(stratify_by, str) else stratify_by,
         split=split,
