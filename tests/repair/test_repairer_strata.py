@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from fourfifths import Repairer
+from fourfifths._tables.load import rows_of
 from fourfifths.errors import ColumnError, GroupError, OptionError
 
 ROWS = 12
@@ -61,16 +62,19 @@ def test_strata_may_be_any_whole_numbers(dtype: Any, values: tuple[int, int]) ->
     protected = np.array([values[row % 2] for row in range(ROWS)], dtype=dtype)
     repairer = Repairer(scope="column").fit(VALUES, protected=protected)
     assert repairer.strata_.groups == tuple((value,) for value in values)
-    assert repairer.stratum_of(VALUES, protected=protected).tolist() == [0, 1] * (ROWS // 2)
+    assert repairer.strata_.codes_of(rows_of(VALUES), protected, unseen="error").tolist() == [
+        0,
+        1,
+    ] * (ROWS // 2)
 
 
 @MAKERS
 def test_a_stratum_that_was_not_fitted_is_named(make: Any) -> None:
     new = make(columns(g=["a"] * 5 + ["z"] * 2 + ["b"] * 5))
     message = (
-        r"g: 'z' in row 5 is none of the strata that were fitted .'a', 'b'.; rows of that kind: 2; "
+        r"g: 'z' in row 5 is none of the strata that were fitted .'a', 'b'.; 2 rows are like that; "
     )
-    with pytest.raises(GroupError, match=message + "fit with them, or fit with unseen='keep'"):
+    with pytest.raises(GroupError, match=message + "fit with such rows, or fit with unseen='keep'"):
         fitted().transform(new)
 
 
@@ -92,7 +96,9 @@ def test_a_row_without_a_stratum_is_named(make: Any) -> None:
     gone = make(columns(g=[None] * 2 + HAND["g"][2:]))
     with pytest.raises(GroupError, match=r"g: 2 rows have no value; .* unseen='keep'"):
         Repairer("g").fit(gone)
-    with pytest.raises(GroupError, match=r"in row 0 is none of the strata .*of that kind: 2"):
+    with pytest.raises(
+        GroupError, match=r"in row 0 is none of the strata .*; 2 rows are like that"
+    ):
         fitted().transform(gone)
 
 
@@ -160,16 +166,18 @@ def test_a_numeric_column_is_cut_into_bands(make: Any) -> None:
     ages = make(columns(age=[20, 30, 40, 41, 50, 60] * 2))
     repairer = Repairer("age", bands={"age": [40]}, columns=["x"], scope="column").fit(ages)
     assert repairer.strata_.labels == ("age <= 40", "age > 40")  # an edge is in the band below
-    assert repairer.stratum_of(ages).tolist() == [0, 0, 0, 1, 1, 1] * 2
+    assert (
+        repairer.strata_.codes_of(rows_of(ages), unseen="error").tolist() == [0, 0, 0, 1, 1, 1] * 2
+    )
     far = make({name: own[:2] for name, own in columns(age=[0, 999] * 6).items()})
-    assert repairer.stratum_of(far).tolist() == [0, 1]
+    assert repairer.strata_.codes_of(rows_of(far), unseen="error").tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
     ("bands", "message"),
     [
-        ({"x": [40]}, "bands: 'x' is not a column that the strata are made of"),
-        ({"g": [40]}, "bands: 'g' holds String; expected numbers"),
+        ({"x": [40]}, "bands: 'x' is not a protected column; expected 'g'"),
+        ({"g": [40]}, "column 'g': expected numbers, found 'a', 'b'"),
         ({"g": []}, r"bands: the edges of 'g' are \[\]; expected one or more numbers"),
         ({"g": [2, 1]}, "each larger than the one before"),
     ],

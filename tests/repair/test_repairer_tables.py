@@ -193,7 +193,7 @@ def test_columns_may_be_told_their_kind() -> None:
     frame = pd.DataFrame({"n": NUMBERS, "grade": GRADES, "t": TEXTS, "z": NUMBERS, "g": GROUP})
     asked = {"n": "number", "grade": ORDER, "t": "category"}
     repairer = Repairer("g", scope="column", columns=asked).fit(frame)
-    found = [(each.name, each.kind, each.categories) for each in repairer.typed_]
+    found = [(each.name, each.kind, each.categories) for each in repairer.column_types_]
     assert found == [
         ("n", "integer", ()),
         ("grade", "ordered", tuple(ORDER)),
@@ -208,7 +208,7 @@ def test_an_enum_may_be_repaired_as_categories_without_order() -> None:
     frame = pl.DataFrame({"x": POLARS["Enum"], "g": GROUP})
     repairer = Repairer("g", scope="column", columns={"x": "category"})
     out = repairer.fit_transform(frame)
-    assert repairer.typed_[0].kind == "category"
+    assert repairer.column_types_[0].kind == "category"
     assert out.schema == frame.schema
 
 
@@ -228,7 +228,10 @@ def test_a_dictionary_with_an_order_is_ordered() -> None:
     codes = pa.array([ORDER.index(grade) for grade in GRADES], pa.int32())
     ordered = pa.DictionaryArray.from_arrays(codes, pa.array(ORDER), ordered=True)
     repairer = Repairer("g", scope="column").fit(pa.table({"x": ordered, "g": GROUP}))
-    assert (repairer.typed_[0].kind, repairer.typed_[0].categories) == ("ordered", tuple(ORDER))
+    assert (repairer.column_types_[0].kind, repairer.column_types_[0].categories) == (
+        "ordered",
+        tuple(ORDER),
+    )
 
 
 @pytest.mark.parametrize("library", ["array", "pandas", "polars", "pyarrow"])

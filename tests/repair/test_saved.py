@@ -57,7 +57,7 @@ def test_a_saved_repair_repairs_as_before(path: Path, scope: str, method: str) -
     pd.testing.assert_frame_equal(loaded.transform(FRAME), out)
     assert not out.equals(FRAME)
     assert loaded.strata_ == repairer.strata_
-    assert loaded.typed_ == repairer.typed_
+    assert loaded.column_types_ == repairer.column_types_
     assert list(loaded.get_feature_names_out()) == list(FRAME.columns)
     settings = loaded.get_params()
     assert settings == {**repairer.get_params(), "protected": ["g", "r"]}

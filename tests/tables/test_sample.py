@@ -61,7 +61,15 @@ def read(table, names, quotas=None, sizes=None, random_state=0, groups=GROUPS) -
     protected = ["g"]
     sizes = sizes or [10**6] * len(groups)
     quotas = quotas or sizes
-    return read_features(open_table(table), names, protected, groups, quotas, sizes, random_state)
+    return read_features(
+        open_table(table),
+        names,
+        protected=protected,
+        groups=groups,
+        quotas=quotas,
+        sizes=sizes,
+        random_state=random_state,
+    )
 
 
 def column(values, kind="polars", folder=None):
@@ -167,7 +175,15 @@ def test_rows_of_unknown_membership_are_not_read():
 def test_groups_of_two_columns_are_joint():
     table = pl.DataFrame({"s": ["f", "f", "m", None], "r": [1, 2, 1, 1], "v": [1, 2, 3, 4]})
     groups = [("f", 1), ("f", 2), ("m", 1)]
-    found = read_features(open_table(table), ["v"], ["s", "r"], groups, [9] * 3, [1] * 3, 0)
+    found = read_features(
+        open_table(table),
+        ["v"],
+        protected=["s", "r"],
+        groups=groups,
+        quotas=[9] * 3,
+        sizes=[1] * 3,
+        random_state=0,
+    )
     assert found.groups.tolist() == [0, 1, 2]
 
 

@@ -36,6 +36,7 @@ from fourfifths._progress import Steps, steps
 from fourfifths._stats.balanced_error import ber_threshold, impact_bound, posterior
 from fourfifths._stats.intervals import ratio_interval
 from fourfifths._tables.files import in_one_line
+from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.sample import Features, read_features
 from fourfifths._tables.table import TableLike
 from fourfifths.errors import GroupError, OptionError
@@ -61,6 +62,7 @@ def certify(
     bands: Mapping[str, Sequence[float]] | None = None,
     unknown: str | Sequence[Any] = (),
     random_state: int = 0,
+    progress: bool = True,
 ) -> Certificate:
     """Certify that no rule on the features can have disparate impact, or show one that has.
 
@@ -130,14 +132,14 @@ def certify(
         columns=columns,
         beta=beta,
         bands=bands,
-        unknown=(unknown,) if isinstance(unknown, str) else tuple(unknown),
+        unknown=unknown_tokens(unknown),
         folds=folds,
     )
     read = _read(plan, max_rows // 2, random_state)
     pairs = _pairs(plan, read, max_rows // 2, confidence, random_state)
     chosen = panel(auditors, read.is_category, random_state)
     total = len(pairs) * len(chosen) * folds + len(plan.features) + 1
-    with steps("auditing", total) as done:
+    with steps("auditing", total, enabled=progress) as done:
         found = [
             certify_pair(pair, plan, read, chosen, threshold, confidence, folds, random_state, done)
             for pair in pairs
@@ -162,11 +164,11 @@ def _read(plan: Plan, quota: int, random_state: int) -> Features:
     return read_features(
         plan.table,
         plan.features,
-        plan.protected,
-        plan.groups,
-        [quota] * len(plan.groups),
-        plan.sizes,
-        random_state,
+        protected=plan.protected,
+        groups=plan.groups,
+        quotas=[quota] * len(plan.groups),
+        sizes=plan.sizes,
+        random_state=random_state,
         also_hashed=[plan.outcome] if plan.outcome else [],
     )
 

@@ -10,19 +10,17 @@ from typing import Any
 import numpy as np
 
 from fourfifths._certify.auditors import Side
-from fourfifths._impact.rules import RULES
 from fourfifths._stats.intervals import clopper_pearson
 from fourfifths._tables.counts import MISSING, Counts, count
 from fourfifths._tables.groups import (
     Attribute,
     Group,
     attributes,
-    designated_reference,
+    choose_reference,
     name_bands,
-    prepare_groups,
     tally,
 )
-from fourfifths._tables.roles import Roles, assign_roles, choose_favorable
+from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, listed
 
@@ -134,18 +132,18 @@ def make_plan(
     opened = open_table(table)
     roles = assign_roles(
         opened,
-        RULES["feldman2015"],
         protected=protected,
         outcome=outcome,
         favorable=favorable,
         reference=reference,
         bands=bands,
+        unknown=unknown,
         outcome_is="optional" if beta is not None else "needed",
     )
     names, left_out = choose_features(opened, roles, columns)
-    ready, labels = prepare_groups(opened, roles.protected, roles.bands, unknown)
+    ready = prepare(opened, roles, names)
     raw = count(ready, [*roles.protected, *([roles.outcome] if roles.outcome else [])])
-    counts = name_bands(raw, labels)
+    counts = name_bands(raw, roles.bands)
     attribute = attributes(counts, roles.protected)[-1]
     selected, rated, value = _selections(attribute, counts, roles)
     everyone = tally(
@@ -188,7 +186,7 @@ def _settings(
         "reference": {column: str(part) for column, part in parts},
         "columns": list(features),
         "beta": list(beta) if isinstance(beta, tuple) else beta,
-        "bands": {column: list(edges) for column, edges in roles.bands.items()},
+        "bands": {column: list(cut.edges) for column, cut in roles.bands.items()},
         "unknown": [str(token) for token in unknown],
     }
 
@@ -201,11 +199,8 @@ def choose_features(
     table: Table, roles: Roles, features: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the features, and the columns that are none because of what they are."""
-    data = table.dataset
-    apart = [*roles.protected, *([roles.outcome] if roles.outcome else [])]
+    apart = roles.not_features
     if features is None:
-        if data:
-            apart += [*data.other_protected, *([data.split] if data.split else [])]
         left_out = [column for column in table.columns if column in apart]
         features = [column for column in table.columns if column not in apart]
     else:
@@ -272,19 +267,23 @@ def _reference(
     rated: Sequence[int],
     sizes: Sequence[int],
 ) -> int:
-    chosen = designated_reference(
-        attribute.protected, attribute.groups, {**roles.default_reference, **roles.reference}
+    has_outcome = roles.outcome is not None
+    if not has_outcome and len(attribute.groups) == 2:
+        return choose_reference(
+            attribute.protected,
+            attribute.groups,
+            designated=roles.designated,
+            sizes=np.array(sizes, dtype=np.float64),
+            otherwise="largest",
+        )
+    return choose_reference(
+        attribute.protected,
+        attribute.groups,
+        designated=roles.designated,
+        rates=np.array(selected) / np.maximum(rated, 1),
+        otherwise="highest rate" if has_outcome else "error",
+        reason="without an outcome there is no highest rate to compare with",
     )
-    if chosen is not None:
-        return chosen
-    if roles.outcome is None:
-        if _n(attribute) > 2:
-            raise GroupError(
-                f"reference: name one of {listed(attribute.labels)}; without an outcome "
-                "there is no highest rate to compare with"
-            )
-        return int(np.argmax(sizes))
-    return int(np.argmax(np.array(selected) / np.maximum(rated, 1)))
 
 
 @dataclass(frozen=True, kw_only=True)

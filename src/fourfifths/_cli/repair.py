@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from fourfifths._cli.options import (
     Outcome,
     Reference,
     Source,
+    Unknown,
     bands,
     pairs,
     rates,
@@ -24,6 +26,16 @@ from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from fourfifths._effect.files import FileRepair
+
+
+class EffectChoice(StrEnum):
+    """How much of a repair's effect is measured and shown."""
+
+    FULL = "full"
+    QUICK = "quick"
+    NONE = "none"
+
+
 METHODS = "What an amount means: random, combinatorial or geometric"
 
 
@@ -87,6 +99,7 @@ def repair(
         ),
     ] = None,
     band: Band = None,
+    unknown: Unknown = None,
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,
@@ -107,6 +120,13 @@ def repair(
         int | None,
         typer.Option(help="The seed.  [default: 0 to fit, a new one to apply]", min=0),
     ] = None,
+    effect: Annotated[
+        EffectChoice | None,
+        typer.Option(
+            help="What to show of the effect: full audits before and after, quick counts the "
+            "changed cells.  [default: full, with --apply quick]"
+        ),
+    ] = None,
     output_format: Annotated[
         CertificateFormat, typer.Option("--format", help="How to show what the repair did.")
     ] = CertificateFormat.TABLE,
@@ -116,20 +136,30 @@ def repair(
     Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
     """
     _check_files(source, out, save, apply, overwrite=overwrite)
+    from fourfifths._effect.effect import AuditRoles
     from fourfifths._effect.files import apply_repair, repair_file
 
-    roles: dict[str, Any] = {
-        "outcome": outcome,
-        "favorable": favorable,
-        "reference": pairs(reference, "--reference", protected) or None,
-        "beta": rates(beta),
-    }
+    roles = AuditRoles(
+        outcome=outcome,
+        favorable=favorable,
+        reference=pairs(reference, "--reference", protected) or None,
+        beta=rates(beta),
+    )
     choices = {"method": method, "scope": scope, "ties": ties, "small": small, "unseen": unseen}
     if apply is not None:
         fitting = {"--protected": protected, "--stratify-by": stratify_by, "--columns": columns}
-        _refuse(fitting | {"--order": order, "--save": save, "--band": band, "--amount": amount})
+        _refuse(
+            fitting
+            | {
+                "--order": order,
+                "--unknown": unknown,
+                "--save": save,
+                "--band": band,
+                "--amount": amount,
+            }
+        )
         _refuse({f"--{name}": value for name, value in choices.items()})
-        done = apply_repair(source, apply, random_state=random_state, **roles)
+        done = apply_repair(source, apply, random_state=random_state, roles=roles)
     else:
         done = repair_file(
             source,
@@ -141,35 +171,52 @@ def repair(
             bands=bands(band, protected or stratify_by),
             options={name: value for name, value in choices.items() if value}
             | {"random_state": random_state or 0},
-            **roles,
+            unknown=unknown or (),
+            roles=roles,
         )
-    _deliver(done, out, save, output_format)
+    detail = effect or (EffectChoice.FULL if apply is None else EffectChoice.QUICK)
+    _deliver(done, out, save, detail, output_format)
 
 
-def _deliver(done: FileRepair, out: Path, save: Path | None, form: CertificateFormat) -> None:
+def _deliver(
+    done: FileRepair,
+    out: Path,
+    save: Path | None,
+    detail: EffectChoice,
+    form: CertificateFormat,
+) -> None:
     """Write what was asked for, then show what the repair did."""
-    from fourfifths._report.effect import effect_markdown, print_effect
-
-    effect = done.effect()
     done.write(out)
     if save is not None:
         done.repairer.save(save)
-    if form is CertificateFormat.JSON:
-        found = None if done.found is None else done.found.to_dict()
-        sys.stdout.write(
-            f"{json.dumps(effect.to_dict() | {'certified_amount': found}, indent=2)}\n"
-        )
-    else:
-        if done.found is not None:
-            sys.stdout.write(f"{done.found}\n\n")
-        if form is CertificateFormat.TABLE:
-            print_effect(effect, sys.stdout)
-        else:
-            sys.stdout.write(effect_markdown(effect))
     for path in (save, out):
         if path is not None:
             typer.echo(f"wrote {path}", err=True)
     typer.echo(f"seed {done.seed}: --random-state {done.seed} gives the same again", err=True)
+    _show(done, detail, form)
+
+
+def _show(done: FileRepair, detail: EffectChoice, form: CertificateFormat) -> None:
+    """Show how the amount was found, and what the repair did."""
+    from fourfifths._report.effect import effect_markdown, print_effect
+
+    amount = done.certified_amount
+    effect = (
+        None
+        if detail is EffectChoice.NONE
+        else done.effect("full" if detail is EffectChoice.FULL else "quick")
+    )
+    if form is CertificateFormat.JSON:
+        shown = {"effect": None} if effect is None else effect.to_dict()
+        found = None if amount is None else amount.to_dict()
+        sys.stdout.write(f"{json.dumps(shown | {'certified_amount': found}, indent=2)}\n")
+        return
+    if amount is not None:
+        sys.stdout.write(f"{amount}\n\n")
+    if effect is not None and form is CertificateFormat.TABLE:
+        print_effect(effect, sys.stdout)
+    elif effect is not None:
+        sys.stdout.write(effect_markdown(effect))
 
 
 def _amount(text: str) -> Any:

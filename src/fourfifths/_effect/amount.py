@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,14 @@ from fourfifths._certify.result import Certificate, Verdict
 from fourfifths._progress import steps
 from fourfifths._repair.repairer import Repairer
 from fourfifths._results import FrameKind, plain
-from fourfifths._tables.load import load_table, with_numbers
-from fourfifths._tables.strata import strata_names
+from fourfifths._tables.load import load_rows, rows_of
+from fourfifths._tables.numbers import unknown_tokens
+from fourfifths._tables.roles import assign_roles
+from fourfifths._tables.strata import stratum_names
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths.errors import GroupError, OptionError
 
-PARTS = 5
+FOLDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,14 +117,16 @@ def least_certified_amount(
     max_rows: int = MAX_ROWS,
     tolerance: float = 0.05,
     random_state: int = 0,
+    progress: bool = True,
+    certify: Callable[..., Certificate] = certify,
 ) -> CertifiedAmount:
     """Find the least amount of repair whose result is certified on rows that it was not fitted to.
 
-    The rows are split in five; each part is repaired by a fit to the others, so that all rows count
-    and none was fitted to. Full repair is tried first, then none, then the amounts between by
-    halves. What is certified at one amount is taken to be so at
-    every larger one: for random repair, predictability falls in step with the amount; for the
-    other methods it need not, and the curve shows it.
+    The rows are split in five; each fifth is repaired by a fit to the others, so that all rows
+    count and none was fitted to. Full repair is tried first, then none, then the amounts between by
+    halves. What is certified at one amount is taken to be certified at every larger one. For random
+    repair that holds, because fewer raw rows are left. For the other methods it need not hold, and
+    the curve shows it.
 
     Parameters
     ----------
@@ -134,12 +138,16 @@ def least_certified_amount(
     columns : sequence of str, optional
         The columns that a rule may use; the repaired ones by default.
     confidence : float
-        With which all verdicts hold together: each is made at 1 - (1 - confidence) / (the most
-        amounts that may be tried).
+        The confidence with which all verdicts hold together: each is made at
+        1 - (1 - confidence) / (the most amounts that may be tried).
     tolerance : float
         How near to the least amount is near enough.
     random_state : int
-        Splits the rows.
+        The seed of the split of the rows.
+    progress : bool
+        Whether to show a progress bar on a terminal or in a notebook.
+    certify : callable
+        What certifies each amount: `fourfifths.certify`, or a function like it.
 
     Returns
     -------
@@ -156,63 +164,67 @@ def least_certified_amount(
     for name, value in (("tolerance", tolerance), ("confidence", confidence)):
         if not 0 < value < 1:
             raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
-    outcome, favorable, reference = _roles(table, repairer, outcome, favorable, reference, beta)
-    data = load_table(table)
-    named = repairer.columns if repairer.columns is not None else data.frame.columns
-    texts = [name for name in named if name in data.frame.columns and not _order(repairer, name)]
-    data = with_numbers(data, texts, must=False)
-    parts = _fitted_parts(data.frame, repairer, random_state)
-    looks = 2 + math.ceil(math.log2(1 / tolerance))
-    fitted = parts[0][0]
+    stratifying = stratum_names(repairer.protected, repairer.stratify_by)
+    if stratifying is None:
+        raise GroupError("repairer: name its protected columns, Repairer(protected=...)")
+    roles = assign_roles(
+        open_table(table),
+        protected=stratifying,
+        outcome=outcome,
+        favorable=favorable,
+        reference=reference,
+        bands=repairer.bands,
+        unknown=repairer.unknown,
+        outcome_is="needed" if beta is None else "optional",
+    )
+    folds_of_rows = _fitted_folds(load_rows(table).dataframe, repairer, random_state)
+    fitted = folds_of_rows[0][0]
+    max_looks = 2 + math.ceil(math.log2(1 / tolerance))
     options: dict[str, Any] = {
         "protected": list(fitted.strata_.by),
         "bands": fitted.bands or {},
-        "outcome": outcome,
-        "favorable": favorable,
-        "reference": reference,
-        "columns": columns or [each.name for each in fitted.typed_],
+        "unknown": fitted.unknown,
+        "outcome": roles.outcome,
+        "favorable": roles.favorable,
+        "reference": {
+            column: group for column, group in roles.designated.items() if column in stratifying
+        }
+        or None,
+        "columns": columns or [column.name for column in fitted.column_types_],
         "beta": beta,
         "threshold": threshold,
         "auditors": auditors,
-        "confidence": 1 - (1 - confidence) / looks,
+        # Each look may err; so all of them hold together with the stated confidence.
+        "confidence": 1 - (1 - confidence) / max_looks,
         "folds": folds,
         "max_rows": max_rows,
     }
-    tried: dict[float, Certificate] = {}
-    with steps("certifying", looks) as done:
+    certificates: dict[float, Certificate] = {}
+    with steps("certifying", max_looks, enabled=progress) as done:
 
         def is_certified(amount: float) -> bool:
-            tried[amount] = certify(_repaired(parts, amount), **options)
+            repaired = [
+                nw.from_native(
+                    fold_repairer.set_params(amount=amount).transform(held_out), eager_only=True
+                )
+                for fold_repairer, held_out in folds_of_rows
+            ]
+            table_now = nw.concat(repaired, how="vertical").to_native()
+            certificates[amount] = certify(table_now, progress=False, **options)
             done.advance(f"amount {amount:g}")
-            return tried[amount].verdict == "certified"
+            return certificates[amount].verdict == "certified"
 
         least = _search(is_certified, tolerance)
-    curve = tuple(_step(amount, tried[amount]) for amount in sorted(tried))
-    chosen = tried[1.0 if least is None else least]
     return CertifiedAmount(
-        amount=least, curve=curve, tolerance=tolerance, confidence=confidence, certificate=chosen
+        amount=least,
+        curve=tuple(_step(amount, certificates[amount]) for amount in sorted(certificates)),
+        tolerance=tolerance,
+        confidence=confidence,
+        certificate=certificates[1.0 if least is None else least],
     )
 
 
-def _roles(
-    table: TableLike, repairer: Repairer, outcome: Any, favorable: Any, reference: Any, beta: Any
-) -> tuple[Any, Any, Any]:
-    """Return the roles, with what a shipped data set says of itself filled in."""
-    data = open_table(table).dataset
-    if data is None or (outcome is not None and outcome != data.outcome):
-        return outcome, favorable, reference
-    named = strata_names(repairer.protected, repairer.stratify_by) or ()
-    known = {name: data.reference[name] for name in named if name in data.reference}
-    outcome = outcome if beta is not None else data.outcome
-    return outcome, favorable or (data.favorable if outcome else None), reference or known or None
-
-
-def _order(repairer: Repairer, name: str) -> Any:
-    """Return what a column is to be repaired as, if that is said."""
-    return repairer.columns.get(name) if isinstance(repairer.columns, Mapping) else None
-
-
-def _search(is_certified: Any, tolerance: float) -> float | None:
+def _search(is_certified: Callable[[float], bool], tolerance: float) -> float | None:
     """Return the least amount by bisection, to within the tolerance."""
     if not is_certified(1.0):
         return None
@@ -225,35 +237,31 @@ def _search(is_certified: Any, tolerance: float) -> float | None:
     return high
 
 
-def _fitted_parts(
+def _fitted_folds(
     frame: nw.DataFrame[Any], repairer: Repairer, random_state: int
 ) -> list[tuple[Repairer, Any]]:
-    """Return, for each part of the rows, a repairer fitted to the others, and the part."""
-    if repairer.protected is None and repairer.stratify_by is None:
-        raise GroupError("repairer: name its protected columns, Repairer(protected=...)")
+    """Return, for each fold of the rows, a repairer fitted to the others, and the fold."""
     whole = clone(repairer).fit(frame.to_native())
-    codes = whole.stratum_of(frame.to_native())
+    rows = rows_of(frame.to_native(), unknown_tokens(repairer.unknown))
+    codes = whole.strata_.codes_of(rows, unseen=repairer.unseen)
     sizes = np.bincount(codes[codes >= 0])
-    if sizes.min() < PARTS:
+    if sizes.min() < FOLDS:
         raise GroupError(
-            f"too few rows to hold a fifth out: a stratum has {sizes.min()}, and {PARTS} are needed"
+            f"too few rows to hold a fifth out: a stratum has {sizes.min()}, and {FOLDS} are needed"
         )
-    split = StratifiedKFold(PARTS, shuffle=True, random_state=random_state)
+    # Some rows may lack a category that the others have, so all of them are given.
+    column_types = {column.name: column for column in whole.column_types_}
+    split = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
     try:
         return [
-            (clone(repairer).fit_part(frame[train].to_native(), whole), frame[test].to_native())
+            (
+                clone(repairer).set_params(columns=column_types).fit(frame[train].to_native()),
+                frame[test].to_native(),
+            )
             for train, test in split.split(codes, codes)
         ]
     except GroupError as error:
         raise GroupError(f"too few rows to hold a fifth out: {error}") from error
-
-
-def _repaired(parts: Sequence[tuple[Repairer, Any]], amount: float) -> Any:
-    done = [
-        nw.from_native(fitted.set_params(amount=amount).transform(part), eager_only=True)
-        for fitted, part in parts
-    ]
-    return nw.concat(done, how="vertical").to_native()
 
 
 def _step(amount: float, certificate: Certificate) -> Step:

@@ -1,266 +1,330 @@
-"""What a repair did: how much it changed, and what an auditor finds before and after."""
+"""What a repair did: how much it changed, and what auditors find before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray
 from fourfifths._certify.certify import certify
-from fourfifths._certify.result import PairCertificate
+from fourfifths._certify.result import Certificate
 from fourfifths._effect.model_impact import model_impact
-from fourfifths._effect.result import Audit, ColumnEffect, RepairEffect
-from fourfifths._repair.repairer import Repairer
+from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
+from fourfifths._repair.fitted import FittedRepair
+from fourfifths._tables.groups import choose_reference
+from fourfifths._tables.load import Rows
 from fourfifths._tables.roles import outcome_of
-from fourfifths._tables.strata import Strata, written
-from fourfifths._tables.types import Typed, to_numbers
-from fourfifths.errors import ColumnError, GroupError, OutcomeError, listed
+from fourfifths._tables.strata import Unseen
+from fourfifths._tables.types import ColumnType
+from fourfifths.errors import ColumnError, GroupError, OutcomeError
 
-FEWEST = 5  # rows of a stratum, one for each fold of the audit
-NO_OUTCOME = "no outcome is named (--outcome): what a model of it would do is not told"
-SMALL = 30  # rows of a stratum that leave a fully repaired column hardly any values
+EffectDetail = Literal["full", "quick"]
+MIN_AUDITED_ROWS = 5  # of a stratum: one for each fold of the audit
+# A stratum of fewer rows leaves a fully repaired column hardly any different values.
+MIN_ROWS_FOR_MANY_VALUES = 30
+NAN = float("nan")
 
 
-def repair_effect(
-    repairer: Repairer,
-    before: nw.DataFrame[Any],
-    after: nw.DataFrame[Any],
+@dataclass(frozen=True, kw_only=True)
+class AuditRoles:
+    """What the audits of a repair need to know besides the columns; as for `certify`."""
+
+    outcome: str | None = None
+    favorable: Any = None
+    reference: Any = None
+    beta: float | tuple[float, float] | None = None
+
+
+def effect(
+    fitted: FittedRepair,
+    before: Rows,
+    after: Rows,
     *,
-    name: str = "the table",
-    outcome: str | None = None,
-    favorable: Any = None,
-    reference: Any = None,
-    beta: float | tuple[float, float] | None = None,
-    left_alone: Sequence[str] = (),
+    unseen: Unseen = "error",
+    roles: AuditRoles | None = None,
+    not_features: Sequence[str] = (),
+    detail: EffectDetail = "full",
     random_state: int = 0,
+    certify: Callable[..., Certificate] = certify,
+    model_impact: Callable[..., ModelImpact | None] = model_impact,
 ) -> RepairEffect:
     """Compare a table with its repair; both have the same rows in the same order.
 
-    Outcome, favorable, reference and beta are as for `certify`; without outcome and beta only the
-    balanced error rate is told. `left_alone` are columns that no rule would
-    use: they are not spoken of.
+    Parameters
+    ----------
+    fitted : FittedRepair
+    before, after : Rows
+    unseen : {"error", "keep"}
+        What the repair did with rows of strata that it was not fitted to.
+    roles : AuditRoles, optional
+        Without an outcome and beta, only the balanced error rate is reported.
+    not_features : sequence of str
+        Columns that no rule would use, so that they are not listed as left unrepaired.
+    detail : {"full", "quick"}
+        Quick: how many cells changed and by how much; no auditors.
+    random_state : int
+    certify, model_impact : callable
+        What audits the columns, and what measures a model of the outcome.
     """
-    typed = repairer.typed_
-    codes = repairer.stratum_of(before.select(*repairer.feature_names_in_).to_native())
-    values = [to_numbers(before[each.name], each) for each in typed]
-    values_after = [to_numbers(after[each.name], each) for each in typed]
-    changed = [_differ(*pair) for pair in zip(values, values_after, strict=True)]
-    roles = {"outcome": outcome, "favorable": favorable, "reference": reference, "beta": beta}
-    audits, why = _audits(
-        repairer, ((before, values), (after, values_after)), codes, random_state, **roles
+    roles = roles or AuditRoles()
+    column_types = fitted.column_types
+    codes = fitted.strata.codes_of(before, unseen=unseen)
+    values, new_values = before.numbers(column_types), after.numbers(column_types)
+    changed = [
+        _changed(old_column, new_column)
+        for old_column, new_column in zip(values, new_values, strict=True)
+    ]
+    columns = tuple(
+        _column_effect(column_type, old_column, new_column, codes)
+        for column_type, old_column, new_column in zip(
+            column_types, values, new_values, strict=True
+        )
     )
-    own = {*(each.name for each in typed), *repairer.strata_.by, outcome, *left_alone}
+    audits: tuple[Audit | None, Audit | None] = (None, None)
+    notes = _stratum_notes(fitted, codes)
+    if detail == "full":
+        try:
+            audits = _audit_both(
+                fitted,
+                ((before, values), (after, new_values)),
+                codes,
+                roles=roles,
+                random_state=random_state,
+                certify=certify,
+                model_impact=model_impact,
+            )
+        except (GroupError, OutcomeError) as error:
+            notes.append(f"not audited: {error}")
+        else:
+            if roles.outcome is None:
+                notes.append("no outcome was named, so no model of it was fitted")
+    first, second = audits
+    used = {*fitted.needed_columns, roles.outcome, *not_features}
     return RepairEffect(
-        table=name,
+        table=before.name,
         rows=codes.size,
         rows_changed=int(np.any(changed, axis=0).sum()),
-        cells=codes.size * len(typed),
+        cells=codes.size * len(column_types),
         cells_changed=int(np.sum(changed)),
-        columns=tuple(
-            _column_effect(each, own, new, codes)
-            for each, own, new in zip(typed, values, values_after, strict=True)
-        ),
-        before=audits[0],
-        after=audits[1],
-        raised=audits[0] is not None
-        and audits[1] is not None
-        and audits[1].interval[1] < audits[0].interval[0],
-        not_repaired=tuple(column for column in before.columns if column not in own),
-        notes=(*_notes(repairer, codes), *why),
+        columns=columns,
+        before=first,
+        after=second,
+        # Easier to predict by more than chance: the intervals do not overlap.
+        raised=first is not None and second is not None and second.interval[1] < first.interval[0],
+        not_repaired=tuple(column for column in before.columns if column not in used),
+        notes=tuple(notes),
     )
 
 
-def _differ(before: FloatArray, after: FloatArray) -> Any:
-    return (before != after) & ~np.isnan(before)
+def _changed(values: FloatArray, new_values: FloatArray) -> BoolArray:
+    return np.asarray((values != new_values) & ~np.isnan(values))
 
 
 def _column_effect(
-    typed: Typed, before: FloatArray, after: FloatArray, codes: CodeArray
+    column_type: ColumnType, values: FloatArray, new_values: FloatArray, codes: CodeArray
 ) -> ColumnEffect:
-    present = ~np.isnan(before) & (codes >= 0)
-    if not present.any():
-        nothing = float("nan")
-        return ColumnEffect(
-            column=str(typed.name),
-            kind=typed.kind,
-            changed=0,
-            rank_moved=nothing,
-            distance=nothing,
-            distance_after=nothing,
-        )
-    own, new, strata = before[present], after[present], codes[present]
-    changed = int(_differ(before, after).sum())
-    kind, name = typed.kind, str(typed.name)
-    if kind == "category":
-        found = [_variation(each, strata, len(typed.categories)) for each in (own, new)]
-        return ColumnEffect(
-            column=name,
-            kind=kind,
-            changed=changed,
-            rank_moved=float("nan"),
-            distance=found[0],
-            distance_after=found[1],
-        )
-    ordered = np.sort(own)
-    moved = float(np.mean(np.abs(_rank(ordered, new) - _rank(ordered, own))))
+    """Measure how far one column moved, and how far apart the strata are before and after."""
+    present = ~np.isnan(values) & (codes >= 0)
+    rank_moved, distances = NAN, [NAN, NAN]
+    if present.any():
+        strata = codes[present]
+        tables = [values[present], new_values[present]]
+        if column_type.kind == "category":
+            category_count = len(column_type.categories)
+            distances = [_total_variation(table, strata, category_count) for table in tables]
+        else:
+            ordered = np.sort(tables[0])
+            ranks = [_middle_rank(ordered, table) for table in tables]
+            rank_moved = float(np.mean(np.abs(ranks[1] - ranks[0])))
+            distances = [_earthmover_distance(table, strata) for table in tables]
     return ColumnEffect(
-        column=name,
-        kind=kind,
-        changed=changed,
-        rank_moved=moved,
-        distance=_distance(own, strata),
-        distance_after=_distance(new, strata),
+        column=str(column_type.name),
+        kind=column_type.kind,
+        changed=int(_changed(values, new_values).sum()) if present.any() else 0,
+        rank_moved=rank_moved,
+        distance=distances[0],
+        distance_after=distances[1],
     )
 
 
-def _rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
+def _middle_rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
     """Return the middle rank of values among sorted ones, in [0, 1]."""
-    sides = [np.searchsorted(ordered, values, side=side) for side in ("left", "right")]
-    return np.asarray((sides[0] + sides[1]) / (2 * ordered.size), dtype=np.float64)
+    below = np.searchsorted(ordered, values, side="left")
+    up_to = np.searchsorted(ordered, values, side="right")
+    return np.asarray((below + up_to) / (2 * ordered.size), dtype=np.float64)
 
 
-def _distance(values: FloatArray, strata: CodeArray) -> float:
+def _earthmover_distance(values: FloatArray, strata: CodeArray) -> float:
+    """Return the largest distance of a stratum from the largest one, in the column's units."""
     largest = int(np.argmax(np.bincount(strata)))
     base = values[strata == largest]
-    others = [place for place in np.unique(strata) if place != largest]
-    return max((float(wasserstein_distance(values[strata == s], base)) for s in others), default=0)
+    return max(
+        (
+            float(wasserstein_distance(values[strata == stratum], base))
+            for stratum in np.unique(strata)
+            if stratum != largest
+        ),
+        default=0.0,
+    )
 
 
-def _variation(values: FloatArray, strata: CodeArray, categories: int) -> float:
-    counts = np.zeros((int(strata.max()) + 1, categories))
-    np.add.at(counts, (strata, values.astype(np.int64)), 1)
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    base = shares[int(np.argmax(counts.sum(axis=1)))]
-    used = shares[counts.sum(axis=1) > 0]
-    return float(np.max(np.abs(used - base).sum(axis=1)) / 2)
+def _total_variation(values: FloatArray, strata: CodeArray, category_count: int) -> float:
+    """Return the largest total variation between a stratum's shares and the largest one's."""
+    cells = strata.astype(np.int64) * category_count + values.astype(np.int64)
+    stratum_count = int(strata.max()) + 1
+    counts = np.bincount(cells, minlength=stratum_count * category_count)
+    counts = counts.reshape(stratum_count, category_count)
+    sizes = counts.sum(axis=1)
+    shares = counts / np.maximum(sizes, 1)[:, None]
+    distances = np.abs(shares - shares[int(np.argmax(sizes))]).sum(axis=1) / 2
+    return float(distances[sizes > 0].max())
 
 
-def _audits(
-    repairer: Repairer,
-    tables: Sequence[tuple[nw.DataFrame[Any], Sequence[FloatArray]]],
+def _audit_both(
+    fitted: FittedRepair,
+    tables: Sequence[tuple[Rows, Sequence[FloatArray]]],
     codes: CodeArray,
-    random_state: int,
     *,
-    reference: Any,
-    **roles: Any,
-) -> tuple[Sequence[Audit | None], tuple[str, ...]]:
-    """Audit before and after, or say why that cannot be."""
-    strata = repairer.strata_
+    roles: AuditRoles,
+    random_state: int,
+    certify: Callable[..., Certificate],
+    model_impact: Callable[..., ModelImpact | None],
+) -> tuple[Audit, Audit]:
+    """Audit the repaired columns before and after."""
+    strata = fitted.strata
     sizes = np.bincount(codes[codes >= 0], minlength=len(strata.groups))
-    if sizes.min() < FEWEST:
-        fewest = f"a stratum has {sizes.min()} rows, and {FEWEST} are needed"
-        return (None, None), (f"not audited: {fewest}",)
-    rows = np.flatnonzero(codes >= 0)
+    if sizes.min() < MIN_AUDITED_ROWS:
+        raise GroupError(f"a stratum has {sizes.min()} rows, and {MIN_AUDITED_ROWS} are needed")
+    if roles.outcome is not None:
+        before = tables[0][0]
+        outcome_of(before.dataframe[roles.outcome], roles.favorable, before.unknown)
+    audited_rows = np.flatnonzero(codes >= 0)
     # The strata as the repair has them: bands are cut, small ones pooled, others left out.
-    name = " & ".join(strata.by)
-    labels = np.array(strata.labels, dtype=object)[codes[rows]].tolist()
-    chosen = _reference(strata, reference)
-    if roles["outcome"] is not None:
-        outcome_of(tables[0][0][roles["outcome"]], roles["favorable"])  # what is misnamed is told
-    if chosen is None and roles["outcome"] is None:
-        chosen = strata.labels[int(np.argmax(sizes))]
-    found = []
-    for frame, numbers in tables:
-        stratum = nw.new_series(name, labels, backend=frame.implementation)
-        known = frame[rows].with_columns(stratum)
-        values = np.column_stack(numbers)[rows]
-        try:
-            found.append(_audit(known, repairer, values, random_state, name, chosen, **roles))
-        except (GroupError, OutcomeError) as error:
-            return (None, None), (f"not audited: {error}",)
-    return found, () if roles["outcome"] is not None else (NO_OUTCOME,)
+    protected = " & ".join(strata.by)
+    labels = np.array(strata.labels, dtype=object)[codes[audited_rows]].tolist()
+    reference = _reference_label(fitted, roles, sizes)
+    audits = []
+    for rows, numbers in tables:
+        stratum = nw.new_series(protected, labels, backend=rows.dataframe.implementation)
+        audits.append(
+            _audit(
+                fitted,
+                rows.dataframe[audited_rows].with_columns(stratum),
+                np.column_stack(numbers)[audited_rows],
+                protected=protected,
+                reference=reference,
+                unknown=rows.unknown,
+                roles=roles,
+                random_state=random_state,
+                certify=certify,
+                model_impact=model_impact,
+            )
+        )
+    return audits[0], audits[1]
 
 
-def _reference(strata: Strata, reference: Any) -> str | None:
-    """Return the stratum that the reference names."""
-    if reference is None:
-        return None
-    named = reference if isinstance(reference, Mapping) else dict.fromkeys(strata.by, reference)
-    for column in named:
+def _reference_label(fitted: FittedRepair, roles: AuditRoles, sizes: Any) -> str | None:
+    """Return the name of the reference stratum; None leaves the choice to `certify`."""
+    strata = fitted.strata
+    designated = roles.reference
+    if designated is None:
+        designated = {}
+    elif not isinstance(designated, Mapping):
+        designated = dict.fromkeys(strata.by, designated)
+    for column in designated:
         if column not in strata.by:
             raise ColumnError(f"reference: {column!r} is not a protected column")
-    wanted = written(tuple(named.get(column) for column in strata.by))
-    for group, name in zip(strata.groups, strata.labels, strict=True):
-        if written(group) == wanted:
-            return name
-    raise GroupError(
-        f"reference={' & '.join(wanted)!r}: not among the groups of {' & '.join(strata.by)!r} "
-        f"({listed(strata.labels)})"
+    if not designated and roles.outcome is not None:
+        return None
+    code = choose_reference(
+        strata.by,
+        strata.groups,
+        designated=designated,
+        sizes=sizes,
+        otherwise="largest",
     )
+    return strata.labels[code]
 
 
 def _audit(
+    fitted: FittedRepair,
     frame: nw.DataFrame[Any],
-    repairer: Repairer,
     values: FloatArray,
-    random_state: int,
+    *,
     protected: str,
     reference: str | None,
-    *,
-    outcome: str | None,
-    favorable: Any,
-    beta: float | tuple[float, float] | None,
+    unknown: Sequence[Any],
+    roles: AuditRoles,
+    random_state: int,
+    certify: Callable[..., Certificate],
+    model_impact: Callable[..., ModelImpact | None],
 ) -> Audit:
-    features = [each.name for each in repairer.typed_]
-    columns = dict.fromkeys([*features, *([outcome] if outcome else []), protected])
+    """Let auditors predict the stratum from the repaired columns, and a model select by them."""
+    features = [column.name for column in fitted.column_types]
+    outcome = [roles.outcome] if roles.outcome else []
     certificate = certify(
-        frame.select(*columns).to_native(),
+        frame.select(*dict.fromkeys([*features, *outcome, protected])).to_native(),
         protected=[protected],
         reference=None if reference is None else {protected: reference},
         columns=features,
-        outcome=outcome,
-        favorable=favorable,
+        outcome=roles.outcome,
+        favorable=roles.favorable,
+        unknown=unknown,
         # The balanced error rate does not depend on it; nothing else is shown without either.
-        beta=beta if outcome or beta else 0.5,
+        beta=roles.beta if roles.outcome or roles.beta else 0.5,
         random_state=random_state,
     )
-    worst = min(certificate.pairs, key=_least)
-    strongest = next(each for each in worst.auditors if each.name == worst.strongest)
-    nothing, claims = float("nan"), outcome is not None or beta is not None
+    worst = min(
+        certificate.pairs,
+        key=lambda pair: min(auditor.balanced_error_rate for auditor in pair.auditors),
+    )
+    strongest = next(auditor for auditor in worst.auditors if auditor.name == worst.strongest)
     model = None
-    if outcome is not None:
+    if roles.outcome is not None:
         model = model_impact(
             values,
-            [each.kind == "category" for each in repairer.typed_],
+            [column.kind == "category" for column in fitted.column_types],
             frame,
             protected=[protected],
             reference=certificate.settings["reference"],
-            outcome=outcome,
-            favorable=favorable,
+            outcome=roles.outcome,
+            favorable=roles.favorable,
+            unknown=unknown,
             random_state=random_state,
         )
+    has_beta = roles.outcome is not None or roles.beta is not None
     return Audit(
         strongest=strongest.name,
         balanced_error_rate=strongest.balanced_error_rate,
         interval=strongest.interval,
-        impact_floor=strongest.impact_floor if claims else nothing,
-        impact_floor_interval=strongest.impact_floor_interval if claims else (nothing, nothing),
-        verdict=certificate.verdict if claims else None,
+        impact_floor=strongest.impact_floor if has_beta else NAN,
+        impact_floor_interval=strongest.impact_floor_interval if has_beta else (NAN, NAN),
+        verdict=certificate.verdict if has_beta else None,
         model=model,
     )
 
 
-def _least(pair: PairCertificate) -> float:
-    return min(each.balanced_error_rate for each in pair.auditors)
-
-
-def _notes(repairer: Repairer, codes: CodeArray) -> tuple[str, ...]:
+def _stratum_notes(fitted: FittedRepair, codes: CodeArray) -> list[str]:
+    """Return what a reader must know about the strata."""
+    strata = fitted.strata
     notes = []
-    if kept := int(np.sum(codes < 0)):
+    kept_count = int(np.sum(codes < 0))
+    if kept_count:
         notes.append(
-            f"{kept:,} rows have a stratum that is missing or was not fitted; they were left as "
-            "they are"
+            f"{kept_count:,} rows have a stratum that is missing or was not fitted; they were left "
+            "as they are"
         )
-    if repairer.strata_.pooled:
-        notes.append(f"{repairer.strata_.labels[-1]} are one stratum, because each is small")
-    least = int(np.argmin(repairer.strata_.rows))
-    if repairer.strata_.rows[least] < SMALL:
+    if strata.pooled:
+        notes.append(f"{strata.labels[-1]} are one stratum, because each is small")
+    smallest = int(np.argmin(strata.rows))
+    if strata.rows[smallest] < MIN_ROWS_FOR_MANY_VALUES:
         notes.append(
-            f"{repairer.strata_.labels[least]} was fitted on {repairer.strata_.rows[least]} rows, "
-            "the fewest: fully repaired numbers have no more different values than that"
+            f"{strata.labels[smallest]} was fitted on {strata.rows[smallest]} rows, the fewest: "
+            "fully repaired numbers have no more different values than that"
         )
-    return tuple(notes)
+    return notes

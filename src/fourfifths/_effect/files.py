@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import narwhals as nw
-
 from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
-from fourfifths._effect.effect import repair_effect
+from fourfifths._effect.effect import AuditRoles, EffectDetail, effect
 from fourfifths._effect.result import RepairEffect
+from fourfifths._repair.fitted import FittedRepair
 from fourfifths._repair.random import fresh_seed
 from fourfifths._repair.repairer import Repairer
-from fourfifths._tables.load import Loaded, load_table, with_numbers
-from fourfifths._tables.table import open_table
-from fourfifths._tables.write import as_written, write_table
-from fourfifths.datasets import Dataset
-from fourfifths.errors import ColumnError, OptionError, listed, nearest
+from fourfifths._tables.load import Output, Rows, load_rows
+from fourfifths._tables.numbers import unknown_tokens
+from fourfifths._tables.roles import assign_roles, outcome_of
+from fourfifths._tables.strata import Unseen
+from fourfifths._tables.table import Table, open_table
+from fourfifths._tables.write import write_table
+from fourfifths.errors import ColumnError, OptionError, nearest
 
 MAX_NEW_SEED = 2**31
 PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
-AuditRoles = Mapping[str, Any]
-Beta = float | tuple[float, float] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,43 +33,62 @@ class FileRepair:
 
     Attributes
     ----------
-    repairer : Repairer
-    loaded : Loaded
-    after : dataframe
-        All columns, the repaired ones replaced.
-    roles : mapping
+    fitted : FittedRepair
+    before : Rows
+    output : Output
+        The repaired columns.
+    unseen : {"error", "keep"}
+    roles : AuditRoles
         Outcome, favorable value, reference and beta, as given or as a data set has them.
-    left_alone : tuple of str
+    not_features : tuple of str
         Columns that no rule would use.
-    found : CertifiedAmount or None
+    certified_amount : CertifiedAmount or None
         How the amount was found, if it was asked for.
     seed : int or None
+    notes : tuple of str
+        What the fit has to say.
+    repairer : Repairer
     """
 
-    repairer: Repairer
-    loaded: Loaded
-    after: nw.DataFrame[Any]
+    fitted: FittedRepair
+    before: Rows
+    output: Output
+    unseen: Unseen
     roles: AuditRoles
-    left_alone: tuple[str, ...]
-    found: CertifiedAmount | None
+    not_features: tuple[str, ...]
+    certified_amount: CertifiedAmount | None
     seed: int | None
+    notes: tuple[str, ...]
+    repairer: Repairer
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the repaired table; in a CSV, cells that did not change stand as they were."""
-        is_text = not str(path).lower().endswith(".parquet")
-        after = as_written(self.loaded, self.after) if is_text else self.after
-        write_table(path, after, self.loaded.separator)
+        """Write the repaired table; in a CSV, cells that did not change stay as written."""
+        repaired = self.output.repaired_frame()
+        if str(path).lower().endswith(".parquet"):
+            # A CSV has nothing but text; a Parquet file has numbers where there are numbers.
+            numeric = [
+                column.name
+                for column in self.fitted.column_types
+                if column.kind in ("number", "integer")
+            ]
+            rows = Rows(frame=repaired, unknown=self.before.unknown)
+            repaired = rows.with_numbers(numeric).dataframe
+        write_table(path, repaired, self.before.separator)
 
-    def effect(self) -> RepairEffect:
-        """Return what the repair did, audited before and after."""
-        return repair_effect(
-            self.repairer,
-            self.loaded.frame,
-            self.after,
-            name=self.loaded.name,
-            left_alone=self.left_alone,
-            **self.roles,
+    def effect(self, detail: EffectDetail = "full", **replaced: Any) -> RepairEffect:
+        """Return what the repair did; see `effect`."""
+        after = replace(self.before, frame=self.output.repaired_frame(), _columns={})
+        result = effect(
+            self.fitted,
+            self.before,
+            after,
+            unseen=self.unseen,
+            roles=self.roles,
+            not_features=self.not_features,
+            detail=detail,
+            **replaced,
         )
+        return replace(result, notes=(*self.notes, *result.notes))
 
 
 def repair_file(
@@ -81,167 +100,184 @@ def repair_file(
     orders: Mapping[str, Sequence[str]] | None = None,
     amount: float | Literal["certified"] = 1.0,
     bands: Mapping[str, Sequence[float]] | None = None,
-    outcome: str | None = None,
-    favorable: Any = None,
-    reference: Any = None,
-    beta: Beta = None,
+    unknown: Any = (),
+    roles: AuditRoles | None = None,
     options: Mapping[str, Any] | None = None,
+    least_certified_amount: Callable[..., CertifiedAmount] = least_certified_amount,
 ) -> FileRepair:
     """Fit a repair to a file, and apply it to the same rows; `options` are a `Repairer`'s."""
-    bands, orders, options = dict(bands or {}), dict(orders or {}), dict(options or {})
-    given_bands, given_orders = list(bands), list(orders)
-    data = open_table(source).dataset
-    loaded = load_table(source)
-    if data is not None:
-        protected = protected or (None if stratify_by else data.protected)
-        bands, orders = {**data.bands, **bands}, {**data.orders, **orders}
     if protected and stratify_by:
         raise OptionError("protected, stratify_by: give one of them; strata are made of either")
-    by = _existing(loaded, tuple(dict.fromkeys(protected or stratify_by or ())), "protected")
-    if not by:
-        raise ColumnError("protected: name the protected columns (--protected COL)")
-    roles = _roles(loaded, data, outcome, favorable, reference, beta, by)
-    alone = _left_alone(data)
-    names = _to_repair(loaded, columns, by, (roles["outcome"], *alone))
-    _refuse_stray(given_bands, by, "bands", "a column that the strata are made of")
-    _refuse_stray(given_orders, names, "order", "a column that is repaired")
-    banded = {name: edges for name, edges in bands.items() if name in by}
-    ordered = {name: tuple(order) for name, order in orders.items() if name in names}
-    loaded = with_numbers(loaded, [name for name in names if name not in ordered], must=False)
-    loaded = with_numbers(loaded, banded, must=True)
-    repairer = Repairer(
-        tuple(by) if protected else None,
-        stratify_by=None if protected else tuple(by),
-        bands=banded or None,
-        columns={name: ordered.get(name) for name in names},
-        **options,
+    table = open_table(source)
+    stratifying = tuple(dict.fromkeys(protected or stratify_by or ()))
+    if not stratifying and table.dataset is None:
+        raise ColumnError("protected: name the protected columns, as in protected=['sex']")
+    rows = load_rows(source, unknown_tokens(unknown))
+    rows.check_columns(stratifying, "protected")
+    audit_roles, stratifying, not_features, cuts = _filled_roles(
+        table, rows, stratifying or None, roles, bands
     )
-    found = None
+    names = _repaired_columns(rows, columns, stratifying, (audit_roles.outcome, *not_features))
+    given_orders = dict(orders or {})
+    for name in given_orders:
+        if name not in names:
+            raise ColumnError(
+                f"orders: {name!r} is not a column that is repaired{nearest(name, names)}"
+            )
+    all_orders = {**(table.dataset.orders if table.dataset else {}), **given_orders}
+    repairer = Repairer(
+        None if stratify_by else stratifying,
+        stratify_by=stratifying if stratify_by else None,
+        bands=cuts or None,
+        columns={name: tuple(all_orders[name]) if name in all_orders else None for name in names},
+        unknown=rows.unknown,
+        **dict(options or {}),
+    )
+    needed = [*stratifying, *names]
+    certified_amount = None
     if amount == "certified":
-        found = least_certified_amount(_needed(loaded, repairer, roles), repairer, **roles)
-        if found.amount is None:
-            raise OptionError(f"--amount certified: {'; '.join(str(found).splitlines())}")
-        amount = found.amount
+        outcome = [audit_roles.outcome] if audit_roles.outcome else []
+        certified_amount = least_certified_amount(
+            rows.dataframe.select(*needed, *outcome).to_native(),
+            repairer,
+            outcome=audit_roles.outcome,
+            favorable=audit_roles.favorable,
+            reference=audit_roles.reference,
+            beta=audit_roles.beta,
+        )
+        if certified_amount.amount is None:
+            raise OptionError(
+                f"amount='certified': {'; '.join(str(certified_amount).splitlines())}"
+            )
+        amount = certified_amount.amount
     repairer.set_params(amount=amount)
-    repairer.fit(_needed(loaded, repairer))
-    return _done(repairer, loaded, roles, alone, found, repairer.random_state)
-
-
-def _to_repair(
-    loaded: Loaded, columns: Sequence[str] | None, by: Sequence[str], alone: Sequence[str | None]
-) -> tuple[str, ...]:
-    """Return the columns that are named, or all that are neither strata nor left alone."""
-    if not columns:
-        apart = {*by, *alone}
-        present = (name for name in loaded.frame.columns if not PANDAS_INDEX.match(name))
-        return tuple(name for name in present if name not in apart)
-    names = _existing(loaded, columns, "columns")
-    for name in by:
-        if name in names:
-            raise ColumnError(f"columns: {name!r} is what the strata are made of")
-    return names
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        repairer.fit(rows.dataframe.select(*needed).to_native())
+    return _apply(
+        repairer,
+        rows,
+        roles=audit_roles,
+        not_features=not_features,
+        certified_amount=certified_amount,
+        seed=repairer.random_state,
+        notes=tuple(str(warning.message) for warning in caught),
+    )
 
 
 def apply_repair(
     source: str,
     saved: str | os.PathLike[str],
     *,
-    outcome: str | None = None,
-    favorable: Any = None,
-    reference: Any = None,
-    beta: Beta = None,
+    roles: AuditRoles | None = None,
     random_state: int | None = None,
 ) -> FileRepair:
     """Apply a saved repair to a file: nothing is fitted."""
     seed = fresh_seed(None) % MAX_NEW_SEED if random_state is None else random_state
-    repairer = Repairer.load(saved, random_state=seed).narrowed()
-    data = open_table(source).dataset
-    loaded = load_table(source)
-    strata = repairer.strata_
-    _existing(loaded, [*strata.by, *(each.name for each in repairer.typed_)], "the saved repair")
-    numbers = [each.name for each in repairer.typed_ if each.kind in ("number", "integer")]
-    numeric = [
-        name
-        for place, name in enumerate(strata.by)
-        if name in (repairer.bands or {})
-        or not any(isinstance(group[place], str | bool) for group in strata.groups)
-    ]
-    loaded = with_numbers(loaded, [*numbers, *numeric], must=True)
-    roles = _roles(loaded, data, outcome, favorable, reference, beta, strata.by)
-    return _done(repairer, loaded, roles, _left_alone(data), None, seed)
-
-
-def _refuse_stray(names: Sequence[str], known: Sequence[str], argument: str, expected: str) -> None:
-    for name in names:
-        if name not in known:
-            raise ColumnError(f"{argument}: {name!r} is not {expected}{nearest(name, known)}")
-
-
-def _done(
-    repairer: Repairer,
-    loaded: Loaded,
-    roles: AuditRoles,
-    alone: tuple[str, ...],
-    found: CertifiedAmount | None,
-    seed: int | None,
-) -> FileRepair:
-    repaired: Any = nw.from_native(repairer.transform(_needed(loaded, repairer)), eager_only=True)
-    columns = [repaired[each.name] for each in repairer.typed_]
-    after = loaded.frame.with_columns(*columns)
-    return FileRepair(
-        repairer=repairer,
-        loaded=loaded,
-        after=after,
-        roles=roles,
-        left_alone=alone,
-        found=found,
+    repairer = Repairer.load(saved, random_state=seed)
+    rows = load_rows(source, unknown_tokens(repairer.unknown))
+    rows.check_columns(repairer.fitted_.needed_columns, "the saved repair")
+    audit_roles, _, not_features, _ = _filled_roles(
+        open_table(source), rows, repairer.strata_.columns, roles, None
+    )
+    return _apply(
+        repairer,
+        rows,
+        roles=audit_roles,
+        not_features=not_features,
+        certified_amount=None,
         seed=seed,
+        notes=(),
     )
 
 
-def _needed(loaded: Loaded, repairer: Repairer, roles: AuditRoles | None = None) -> Any:
-    """Return the columns that the repair knows, so that a new file may have others."""
-    named = repairer.protected if repairer.stratify_by is None else repairer.stratify_by
-    columns = [*(named or ()), *(repairer.columns or ())]
-    if hasattr(repairer, "feature_names_in_"):
-        columns = list(repairer.feature_names_in_)
-    if roles and roles["outcome"]:
-        columns.append(roles["outcome"])
-    return loaded.frame.select(*columns).to_native()
+def _filled_roles(
+    table: Table,
+    rows: Rows,
+    stratifying: tuple[str, ...] | None,
+    roles: AuditRoles | None,
+    bands: Mapping[str, Sequence[float]] | None,
+) -> tuple[AuditRoles, tuple[str, ...], tuple[str, ...], dict[str, tuple[float, ...]]]:
+    """Return the roles with what a data set says of itself, and the columns apart from features.
+
+    A misspelt outcome or favorable value is an error here, before anything is written.
+    """
+    roles = roles or AuditRoles()
+    if roles.outcome is not None:
+        rows.check_columns([roles.outcome], "outcome")
+    assigned = assign_roles(
+        table,
+        protected=stratifying,
+        outcome=roles.outcome,
+        favorable=roles.favorable,
+        reference=roles.reference,
+        bands=bands,
+        unknown=rows.unknown,
+        outcome_is="optional",
+    )
+    if assigned.outcome is not None:
+        outcome_of(rows.dataframe[assigned.outcome], assigned.favorable, rows.unknown)
+    reference = {
+        column: group
+        for column, group in assigned.designated.items()
+        if column in assigned.protected
+    }
+    filled = replace(
+        roles,
+        outcome=assigned.outcome,
+        favorable=assigned.favorable,
+        reference=reference or None,
+    )
+    cuts = {column: cut.edges for column, cut in assigned.bands.items()}
+    return filled, assigned.protected, assigned.not_features, cuts
 
 
-def _roles(
-    loaded: Loaded,
-    data: Dataset | None,
-    outcome: str | None,
-    favorable: Any,
-    reference: Any,
-    beta: Beta,
-    by: Sequence[str],
-) -> AuditRoles:
-    if data is not None:
-        if outcome is None and data.outcome in loaded.frame.columns:
-            outcome, favorable = data.outcome, favorable or data.favorable
-        known = {name: data.reference[name] for name in by if name in data.reference}
-        reference = reference or known or None
-    if outcome is not None:
-        _existing(loaded, [outcome], "outcome")
-    return {"outcome": outcome, "favorable": favorable, "reference": reference, "beta": beta}
+def _repaired_columns(
+    rows: Rows,
+    columns: Sequence[str] | None,
+    stratifying: Sequence[str],
+    not_features: Sequence[str | None],
+) -> tuple[str, ...]:
+    """Return the columns that are named, or all that a rule could use."""
+    if not columns:
+        apart = {*stratifying, *not_features}
+        return tuple(
+            name for name in rows.columns if name not in apart and not PANDAS_INDEX.match(name)
+        )
+    names = rows.check_columns(columns, "columns")
+    for name in stratifying:
+        if name in names:
+            raise ColumnError(f"columns: {name!r} is what the strata are made of")
+    return names
 
 
-def _left_alone(data: Dataset | None) -> tuple[str, ...]:
-    """Return the columns of a data set that are no features."""
-    if data is None:
-        return ()
-    return (*data.protected, *data.other_protected, *([data.split] if data.split else []))
-
-
-def _existing(loaded: Loaded, names: Sequence[str], argument: str) -> tuple[str, ...]:
-    present = loaded.frame.columns
-    for name in names:
-        if name not in present:
-            raise ColumnError(
-                f"{argument}: no column {name!r} in {loaded.name}{nearest(name, present)} "
-                f"(columns: {listed(present)})"
-            )
-    return tuple(names)
+def _apply(
+    repairer: Repairer,
+    rows: Rows,
+    *,
+    roles: AuditRoles,
+    not_features: tuple[str, ...],
+    certified_amount: CertifiedAmount | None,
+    seed: int | None,
+    notes: tuple[str, ...],
+) -> FileRepair:
+    fitted = repairer.fitted_
+    output = fitted.transform(
+        rows,
+        fitted.strata.codes_of(rows, unseen=repairer.unseen),
+        method=repairer.method,
+        amount=repairer.amount,
+        draws=repairer.calls_.next(),
+    )
+    return FileRepair(
+        fitted=fitted,
+        before=rows,
+        output=output,
+        unseen=repairer.unseen,
+        roles=roles,
+        not_features=not_features,
+        certified_amount=certified_amount,
+        seed=seed,
+        notes=notes,
+        repairer=repairer,
+    )

@@ -30,6 +30,7 @@ def model_impact(
     reference: Any,
     outcome: str,
     favorable: Any,
+    unknown: Sequence[Any] = (),
     random_state: int,
 ) -> ModelImpact | None:
     """Let a logistic model select out of fold, and measure the impact of its selections.
@@ -37,7 +38,7 @@ def model_impact(
     Its cut is the one with the least balanced error on training rows. None where it selects all
     rows or none.
     """
-    known, selected, chosen = outcome_of(frame[outcome], favorable)
+    known, selected, chosen = outcome_of(frame[outcome], favorable, unknown)
     rows = np.flatnonzero(known)
     if rows.size > MAX_ROWS:
         random = np.random.default_rng(random_state)

@@ -27,9 +27,9 @@ from fourfifths._stats.significance import (
     z_statistic,
 )
 from fourfifths._tables.counts import MISSING, Counts
-from fourfifths._tables.groups import Attribute, Tally, compatible, designated_reference, tally
+from fourfifths._tables.groups import Attribute, Tally, choose_reference, compatible, tally
 from fourfifths._tables.roles import Roles
-from fourfifths.errors import GroupError, WeightsError, listed
+from fourfifths.errors import GroupError, WeightsError
 
 NAN = float("nan")
 
@@ -88,22 +88,17 @@ def compare(
 
 
 def _choose_reference(attribute: Attribute, sums: Tally, roles: Roles, rule: Rule) -> int:
-    every = attribute.protected, attribute.groups
-    chosen = designated_reference(*every, roles.reference)
-    if chosen is None and rule.reference == "designated":
-        chosen = designated_reference(*every, {**roles.default_reference, **roles.reference})
-        if chosen is None:
-            column, first = attribute.protected[0], attribute.groups[0][0]
-            raise GroupError(
-                f"reference: rule {rule.name!r} compares with a designated group; name it, as in "
-                f"reference={{{column!r}: {first!r}}} or --reference '{column}={first}' (groups: "
-                f"{listed(attribute.labels)})"
-            )
-    if chosen is not None:
-        return chosen
-    large = sums.weight >= float(rule.minimum_share) * sums.weight.sum()
-    eligible = large if np.any(large) else np.ones(large.shape, dtype=np.bool_)
-    return int(np.argmax(np.where(eligible, sums.weight_selected / sums.weight, -1.0)))
+    is_large = sums.weight >= float(rule.minimum_share) * sums.weight.sum()
+    rates = sums.weight_selected / sums.weight
+    by_rate = rule.reference == "highest"
+    return choose_reference(
+        attribute.protected,
+        attribute.groups,
+        designated=roles.reference if by_rate else roles.designated,
+        rates=np.where(is_large, rates, np.nan) if np.any(is_large) else rates,
+        otherwise="highest rate" if by_rate else "error",
+        reason=f"rule {rule.name!r} compares with a designated group",
+    )
 
 
 def wrap(

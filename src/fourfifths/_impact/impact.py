@@ -12,11 +12,11 @@ from fourfifths._impact.compare import compare, wrap
 from fourfifths._impact.notes import impact_notes
 from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import Rule, RuleName, get_rule
-from fourfifths._impact.scores import MedianOf, score_measures, with_above_median
+from fourfifths._impact.scores import MedianOf, check_score, score_measures, with_above_median
 from fourfifths._stats.significance import holm
 from fourfifths._tables.counts import MISSING, Counts, WeightKind, count
-from fourfifths._tables.groups import attributes, name_bands, prepare_groups
-from fourfifths._tables.roles import Roles, assign_roles, choose_favorable
+from fourfifths._tables.groups import attributes, name_bands
+from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths.errors import OptionError, TableError, listed
 
@@ -103,10 +103,11 @@ def impact(
             "median_of='known': only a score under a rule that takes its median has one, like "
             "rule='nyc-ll144' with score=..."
         )
+    check_score(profile, score=score, outcome=outcome, weights=weights)
     opened = open_table(table)
+    takes_median = score is not None and profile.score == "above median"
     roles = assign_roles(
         opened,
-        profile,
         protected=protected,
         outcome=outcome,
         favorable=favorable,
@@ -115,9 +116,10 @@ def impact(
         within=within,
         score=score,
         bands=bands,
+        unknown=unknown,
+        outcome_is="the score" if takes_median else "needed",
     )
-    tokens = (unknown,) if isinstance(unknown, str) else tuple(unknown)
-    counts, roles = _count(opened, roles, profile, weights_are, median_of, tokens)
+    counts, roles = _count(opened, roles, profile, weights_are, median_of)
     chosen = choose_favorable(
         str(roles.outcome), roles.favorable, counts.values[str(roles.outcome)]
     )
@@ -176,10 +178,9 @@ def _count(
     rule: Rule,
     weights_are: WeightKind,
     median_of: MedianOf,
-    unknown: Sequence[Value],
 ) -> tuple[Counts, Roles]:
     """Prepare the columns and count; a score becomes the outcome where the rule says so."""
-    table, labels = prepare_groups(table, roles.protected, roles.bands, unknown)
+    table = prepare(table, roles)
     if roles.weights:
         table = table.with_numbers(roles.weights, "weights")
     measures = {}
@@ -193,4 +194,4 @@ def _count(
     counts = count(table, keys, weights=roles.weights, weights_are=weights_are, measures=measures)
     if not np.any(counts.codes[str(roles.outcome)] != MISSING):
         raise TableError(f"outcome={roles.outcome!r}: every value is missing")
-    return name_bands(counts, labels), roles
+    return name_bands(counts, roles.bands), roles

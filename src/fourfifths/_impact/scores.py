@@ -9,13 +9,33 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import FloatArray
+from fourfifths._impact.rules import Rule
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import Attribute
 from fourfifths._tables.table import Table
 from fourfifths._text import number_text
-from fourfifths.errors import ColumnError
+from fourfifths.errors import ColumnError, OptionError
 
 MedianOf = Literal["all", "known"]
+
+
+def check_score(rule: Rule, *, score: str | None, outcome: str | None, weights: str | None) -> None:
+    """Raise if the rule takes no score, or not beside what else is given."""
+    if score is None:
+        return
+    if rule.score == "none":
+        raise OptionError(
+            f"score={score!r}: rule {rule.name!r} takes no score; nyc-ll144 and lending-air do"
+        )
+    if rule.score == "above median" and outcome is not None:
+        raise OptionError(
+            f"score={score!r}, outcome={outcome!r}: {rule.name} takes one of them; a score stands "
+            "in for the outcome"
+        )
+    if rule.score == "above median" and weights is not None:
+        raise OptionError(
+            f"score={score!r}, weights={weights!r}: {rule.name} takes no weighted median"
+        )
 
 
 def with_above_median(

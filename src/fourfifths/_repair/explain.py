@@ -13,7 +13,7 @@ from fourfifths._repair.ordered import Method, OrderedColumn
 from fourfifths._repair.random import Draws
 from fourfifths._results import plain
 from fourfifths._tables.strata import Strata
-from fourfifths._tables.types import Typed
+from fourfifths._tables.types import ColumnType
 from fourfifths.errors import TableError
 
 
@@ -79,7 +79,7 @@ class Explanation:
 def explain_row(
     model: Model,
     strata: Strata,
-    typed: Sequence[Typed],
+    typed: Sequence[ColumnType],
     values: Sequence[FloatArray],
     codes: CodeArray,
     method: Method,
@@ -116,7 +116,7 @@ def explain_row(
 
 def _cell(
     column: Column,
-    typed: Typed,
+    typed: ColumnType,
     own: Placed,
     after: FloatArray,
     stratum: int,
@@ -148,7 +148,7 @@ def _cell(
     )
 
 
-def _shown(typed: Typed, number: float) -> Any:
+def _shown(typed: ColumnType, number: float) -> Any:
     """Return a value as it stands in the table."""
     if typed.categories:
         return typed.categories[int(number)]

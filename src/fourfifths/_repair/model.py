@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -18,9 +18,8 @@ from fourfifths._repair.ordered import Method, OrderedColumn, Ties, fit_ordered
 from fourfifths._repair.profiles import Profiles, fit_profiles
 from fourfifths._repair.quantiles import in_order
 from fourfifths._repair.random import Draws, spread
-from fourfifths._tables.inputs import Input
-from fourfifths._tables.strata import LEAST, Strata
-from fourfifths._tables.types import Asked, Typed, check_exact, checked, type_of
+from fourfifths._tables.strata import MIN_ROWS_PER_STRATUM, Strata
+from fourfifths._tables.types import ColumnType, check_exact, check_finite
 from fourfifths.errors import ColumnError
 
 
@@ -294,8 +293,8 @@ def threaded(work: Callable[[Item], Result], items: Iterable[Item], rows: int) -
 
 
 def fit_columns(
-    given: Input,
-    typed: tuple[Typed, ...],
+    values: Sequence[FloatArray],
+    typed: Sequence[ColumnType],
     strata: Strata,
     codes: CodeArray,
     scope: Scope,
@@ -304,7 +303,6 @@ def fit_columns(
     draws: Draws,
 ) -> Model:
     """Fit each column in its strata."""
-    values = given.numbers(typed)
     order = np.argsort(codes, kind="stable")
     if order.size < np.iinfo(np.int32).max:
         order = order.astype(np.int32)  # half the memory
@@ -316,25 +314,8 @@ def fit_columns(
     return fit_model(fits, values, codes, scope, ties, draws)
 
 
-def typed_columns(given: Input, asked: Mapping[Any, Asked]) -> tuple[Typed, ...]:
-    """Return what kind of column each is that is to be repaired."""
-    typed = tuple(_typed(given, name, kind) for name, kind in asked.items())
-    if not typed:
-        raise ColumnError("columns: there is no column to repair but the stratifying ones")
-    return typed
-
-
-def _typed(given: Input, name: Any, asked: Asked) -> Typed:
-    if given.frame is not None:
-        return type_of(given.frame[name], asked)
-    if asked not in (None, "number"):
-        raise ColumnError(f"columns: {name!r} as {asked!r}: an array holds numbers only")
-    whole = given.array is not None and given.array.dtype.kind in "iub"
-    return Typed(name=name, kind="integer" if whole else "number")
-
-
 def _fit(
-    typed: Typed,
+    typed: ColumnType,
     values: FloatArray,
     codes: CodeArray,
     rows: NDArray[Any],
@@ -346,7 +327,7 @@ def _fit(
     for own in in_order(values, codes, rows, strata.rows):
         present = own[: np.searchsorted(own, np.nan)]  # missing sorts last
         if present.size and np.isinf(present[[0, -1]]).any():
-            checked(values, typed)
+            check_finite(values, typed)
         ordered.append(present)
     _check_sizes(typed, [own.size for own in ordered], strata)
     if typed.kind == "category":
@@ -358,11 +339,11 @@ def _fit(
     return fit_ordered(typed.name, typed.kind, typed.categories, ordered, levels)
 
 
-def _check_sizes(typed: Typed, sizes: Sequence[int], strata: Strata) -> None:
-    few = [place for place, size in enumerate(sizes) if size < LEAST]
+def _check_sizes(typed: ColumnType, sizes: Sequence[int], strata: Strata) -> None:
+    few = [place for place, size in enumerate(sizes) if size < MIN_ROWS_PER_STRATUM]
     if few:
         lacking = ", ".join(f"{strata.labels[place]!r} has {sizes[place]}" for place in few)
         raise ColumnError(
-            f"column {typed.name!r}: fewer than {LEAST} values that are not missing in a stratum: "
+            f"column {typed.name!r}: fewer than {MIN_ROWS_PER_STRATUM} values that are not missing in a stratum: "
             f"{lacking}; leave the column out, or make coarser strata"
         )

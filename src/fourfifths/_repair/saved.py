@@ -19,8 +19,8 @@ from fourfifths._repair.ordered import OrderedColumn, Ties
 from fourfifths._repair.profiles import END, Profiles
 from fourfifths._repair.quantiles import Ranks
 from fourfifths._tables.files import write_whole
-from fourfifths._tables.strata import Strata, strata_names, written
-from fourfifths._tables.types import Kind, Typed
+from fourfifths._tables.strata import Strata, stratum_names, written
+from fourfifths._tables.types import ColumnType, Kind
 from fourfifths.errors import RepairError, listed
 
 
@@ -128,7 +128,7 @@ class Saved:
     names: tuple[str, ...] | None
     n_features: int
     strata: Strata
-    typed: tuple[Typed, ...]
+    typed: tuple[ColumnType, ...]
     model: Model
 
 
@@ -157,7 +157,7 @@ def save_repair(path: str | PathLike[str], saved: Saved) -> None:
     write_whole(path, _text(document) + "\n")
 
 
-def _column(typed: Typed, column: Column) -> dict[str, Any]:
+def _column(typed: ColumnType, column: Column) -> dict[str, Any]:
     document = {
         "name": typed.name,
         "kind": typed.kind,
@@ -220,6 +220,7 @@ SETTINGS = (
     "stratify_by",
     "bands",
     "columns",
+    "unknown",
     "method",
     "scope",
     "amount",
@@ -300,7 +301,7 @@ def _check_names(
     reader.require(
         there and len({*known}) == len(known), "columns", "names of the table, once each"
     )
-    by = strata_names(settings["protected"], settings["stratify_by"])
+    by = stratum_names(settings["protected"], settings["stratify_by"])
     of_them = by is None or by == strata.by
     reader.inside("settings").require(of_them, "protected", "what the strata are made of")
     inside = by is None or (names is not None and {*by} <= {*names} and not {*by} & {*known})
@@ -319,6 +320,9 @@ def _read_settings(reader: Reader, known: Sequence[Any]) -> dict[str, Any]:
     columns = [columns] if isinstance(columns, str) else columns
     listed = isinstance(columns, list | dict) and {*map(str, columns)} == {*map(str, known)}
     reader.require(columns is None or listed, "columns", "those that are repaired")
+    unknown = settings["unknown"]
+    reader.require(isinstance(unknown, list | str), "unknown", "values that mean missing")
+    settings["unknown"] = tuple(unknown) if isinstance(unknown, list) else unknown
     bands = settings["bands"]
     fits = bands is None or (
         isinstance(bands, dict) and all(isinstance(edges, list) for edges in bands.values())
@@ -343,13 +347,13 @@ def _read_strata(reader: Reader) -> Strata:
     return Strata(by=by, groups=groups, pooled=pooled, rows=rows)
 
 
-def _read_column(reader: Reader, strata: int) -> tuple[Typed, Column]:
+def _read_column(reader: Reader, strata: int) -> tuple[ColumnType, Column]:
     kind = cast(Kind, reader.choice("kind", get_args(Kind)))
     name: Any = reader.value_of("name")
     reader.require(isinstance(name, str | int), "name", "a name, or a place in an array")
     categories = _read_categories(reader)
     reader.require(bool(categories) == (kind in ("ordered", "category")), "categories", "as kind")
-    typed = Typed(name=name, kind=kind, categories=categories)
+    typed = ColumnType(name=name, kind=kind, categories=categories)
     consensus = reader.array("consensus", 1, np.float64)
     reader.require(consensus.size > 0, "consensus", "at least one level")
     if kind == "category":

@@ -7,7 +7,7 @@ cells that come back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import narwhals as nw
@@ -23,35 +23,15 @@ MAX_CELLS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cells:
-    """One cell for each combination of values that occurs, with sums over its rows.
+class Counts:
+    """Rows and weight per cell.
 
     Attributes
     ----------
     values : mapping of str to tuple
         The distinct values of each key column, sorted; missing is not among them.
     codes : mapping of str to int array
-        For each cell, the place of its value in `values`; -1 where it is missing.
-    rows : float array
-        How many rows each cell has.
-    sums : mapping of str to float array
-        The sum of each measure over each cell's rows, missing values left out.
-    """
-
-    values: Mapping[str, tuple[Value, ...]]
-    codes: Mapping[str, IntArray]
-    rows: FloatArray
-    sums: Mapping[str, FloatArray]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """Rows and weight per cell.
-
-    Attributes
-    ----------
-    values, codes : mapping
-        As in `Cells`.
+        For each cell, the index of its value in `values`; -1 where it is missing.
     rows : float array
         How many rows; how many persons when the weights are counts.
     weight, weight_squared : float array
@@ -93,100 +73,88 @@ def count(
 ) -> Counts:
     """Count the rows of a table in each combination of the values of the key columns.
 
-    `weights` names a column that `Table.with_numbers` has made; `measures` are summed as well.
+    Parameters
+    ----------
+    table : Table
+    keys : sequence of str
+    weights : str, optional
+        A column that `Table.with_numbers` has made.
+    weights_are : {"sampling", "counts"}
+    measures : mapping of str to expression, optional
+        Further figures to sum over each cell's rows, missing values left out.
     """
-    measures = dict(measures or {})
-    if weights is None:
-        cells = sum_by(table, keys, measures)
-        rows = cells.rows
-        return Counts(
-            values=cells.values,
-            codes=cells.codes,
-            rows=rows,
-            weight=rows,
-            weight_squared=rows,
-            sums=cells.sums,
-            exact=True,
-        )
-    weight = table.col(weights)
-    checks = {
-        "weight": weight,
-        "squared": weight * weight,
-        "missing": weight.is_null().cast(nw.Float64()),
-        "negative": (weight < 0).cast(nw.Float64()),
-        "broken": (weight % 1.0 != 0).cast(nw.Float64()),
-    }
-    cells = sum_by(table, keys, measures | checks)
-    _check_weights(weights, cells.sums, weights_are)
-    total, squared = cells.sums["weight"], cells.sums["squared"]
-    if weights_are == "counts":
-        persons = Counts(
-            values=cells.values,
-            codes=cells.codes,
-            rows=total,
-            weight=total,
-            weight_squared=total,
-            sums=cells.sums,
-            exact=True,
-        )
-        return persons.take(total > 0)
-    return Counts(
-        values=cells.values,
-        codes=cells.codes,
-        rows=cells.rows,
-        weight=total,
-        weight_squared=squared,
-        sums=cells.sums,
-        exact=False,
-    )
-
-
-def sum_by(table: Table, keys: Sequence[str], measures: Mapping[str, nw.Expr]) -> Cells:
-    """Group by the key columns and sum the measures, in one pass where the rows live."""
     keys = list(dict.fromkeys(keys))
-    inside = [table.names[key] for key in keys]
-    names = {measure: f"sum{place}" for place, measure in enumerate(measures)}
+    measures = dict(measures or {})
+    if weights is not None:
+        weight = table.col(weights)
+        # One pass must also tell whether the weights can be used.
+        measures |= {
+            "weight": weight,
+            "squared": weight * weight,
+            "missing": weight.is_null().cast(nw.Float64()),
+            "negative": (weight < 0).cast(nw.Float64()),
+            "broken": (weight % 1.0 != 0).cast(nw.Float64()),
+        }
+    inner_names = {measure: f"sum{index}" for index, measure in enumerate(measures)}
     frame = table.frame
     if measures:
-        frame = frame.with_columns(*(measures[each].alias(name) for each, name in names.items()))
-    sums = [nw.col(name).sum() for name in names.values()]
+        frame = frame.with_columns(
+            *(measures[measure].alias(name) for measure, name in inner_names.items())
+        )
+    sums = [nw.col(name).sum() for name in inner_names.values()]
     try:
-        grouped = frame.group_by(*inside).agg(nw.len().alias("rows"), *sums)
+        grouped = frame.group_by(*(table.names[key] for key in keys)).agg(
+            nw.len().alias("rows"), *sums
+        )
     except TypeError as error:  # pandas groups at once, and cannot group lists
         raise ColumnError(f"column {listed(keys)}: expected plain values: {error}") from error
-    found = table.rows(grouped.head(MAX_CELLS + 1))
-    if not found:
+    cells = table.rows(grouped.head(MAX_CELLS + 1))
+    if not cells:
         raise TableError(f"{table.name}: the table has no rows")
-    if len(found) > MAX_CELLS:
+    if len(cells) > MAX_CELLS:
         raise _too_many_cells(table, keys)
-    columns = list(zip(*found, strict=True))
-    encoded = {key: _encode(columns[place]) for place, key in enumerate(keys)}
+    columns = list(zip(*cells, strict=True))
+    encoded = {key: _encode(columns[index]) for index, key in enumerate(keys)}
     rows, *totals = (
         np.array([0.0 if cell is None else cell for cell in column], dtype=np.float64)
         for column in columns[len(keys) :]
     )
-    return Cells(
+    counts = Counts(
         values={key: values for key, (values, _) in encoded.items()},
         codes={key: codes for key, (_, codes) in encoded.items()},
         rows=rows,
-        sums=dict(zip(names, totals, strict=True)),
+        weight=rows,
+        weight_squared=rows,
+        sums=dict(zip(measures, totals, strict=True)),
+        exact=True,
     )
+    if weights is None:
+        return counts
+    _check_weights(weights, counts.sums, weights_are)
+    weight_sum = counts.sums["weight"]
+    if weights_are == "counts":
+        persons = replace(counts, rows=weight_sum, weight=weight_sum, weight_squared=weight_sum)
+        return persons.take(weight_sum > 0)
+    squared = counts.sums["squared"]
+    return replace(counts, weight=weight_sum, weight_squared=squared, exact=False)
 
 
-def banding(column: str) -> str:
+def banding_advice(column: str) -> str:
     """Say how to make groups of a numeric column."""
     return (
-        f"make groups of it: bands={{{column!r}: [25, 40]}} in Python, or --band '{column}=25,40' "
-        "at the shell, gives three groups: up to 25, up to 40, and above"
+        f"make groups of it: bands={{{column!r}: [25, 40]}} gives three groups, up to 25, up to "
+        "40, and above"
     )
 
 
 def _check_weights(weights: str, sums: Mapping[str, FloatArray], kind: WeightKind) -> None:
-    if missing := int(sums["missing"].sum()):
+    missing = int(sums["missing"].sum())
+    if missing:
         raise WeightsError(f"weights={weights!r}: {missing} weights are missing; give each row one")
     if not np.all(np.isfinite(sums["weight"])):
         raise WeightsError(f"weights={weights!r}: expected finite numbers, found NaN or infinity")
-    if negative := int(sums["negative"].sum()):
+    negative = int(sums["negative"].sum())
+    if negative:
         raise WeightsError(
             f"weights={weights!r}: {negative} weights are negative; expected 0 or more"
         )
@@ -195,7 +163,8 @@ def _check_weights(weights: str, sums: Mapping[str, FloatArray], kind: WeightKin
         raise WeightsError(f"weights={weights!r}: too large or too small to square; rescale them")
     if not np.any(sums["weight"] > 0):
         raise WeightsError(f"weights={weights!r}: every weight is 0")
-    if kind == "counts" and (broken := int(sums["broken"].sum())):
+    broken = int(sums["broken"].sum())
+    if kind == "counts" and broken:
         raise WeightsError(
             f"weights={weights!r}: weights_are='counts' takes whole numbers of persons, but "
             f"{broken} are not whole; use weights_are='sampling' for sampling weights"
@@ -209,16 +178,16 @@ def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
     worst = max(keys, key=lambda key: sizes[key])
     return ColumnError(
         f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; if it "
-        f"is protected and numeric, {banding(worst)}"
+        f"is protected and numeric, {banding_advice(worst)}"
     )
 
 
 def _encode(cells: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
-    """Return the sorted distinct values and the place of each cell's value among them."""
+    """Return the sorted distinct values, and the index of each cell's value among them."""
     values = tuple(sorted({cell for cell in cells if cell is not None}, key=_order))
-    place: dict[Value, int] = {value: at for at, value in enumerate(values)}
-    place[None] = MISSING
-    return values, np.array([place[cell] for cell in cells], dtype=np.int64)
+    code: dict[Value, int] = {value: index for index, value in enumerate(values)}
+    code[None] = MISSING
+    return values, np.array([code[cell] for cell in cells], dtype=np.int64)
 
 
 def _order(value: Value) -> tuple[int, float, str]:

@@ -1,29 +1,115 @@
 """Groups: who is compared with whom.
 
-An attribute is one protected column, or the joint distribution of several; its groups are the
-values, or tuples of values, that occur.
+A group is one value of a protected column, or a tuple of values of several. A numeric column is cut
+into bands first. The reference is the group that each other is compared with; it is chosen here,
+for audits, certificates, repairs and trade-offs alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._tables.counts import MISSING, Counts, banding, count
+from fourfifths._tables.counts import MISSING, Counts, banding_advice
 from fourfifths._tables.table import Table, Value
 from fourfifths._text import number_text
 from fourfifths.errors import ColumnError, FourfifthsError, GroupError, listed, nearest
 
 Group: TypeAlias = tuple[Value, ...]
 MAX_NUMERIC_GROUPS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bands:
+    """The groups that a numeric column is cut into; an edge belongs to the group below it.
+
+    Attributes
+    ----------
+    column : str
+    edges : tuple of float
+        Rising.
+    """
+
+    column: str
+    edges: tuple[float, ...]
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the groups.
+
+        Examples
+        --------
+        >>> Bands(column="age", edges=(25, 40)).labels
+        ('age <= 25', '25 < age <= 40', 'age > 40')
+        """
+        texts = [number_text(edge) for edge in self.edges]
+        return (
+            f"{self.column} <= {texts[0]}",
+            *(f"{low} < {self.column} <= {high}" for low, high in pairwise(texts)),
+            f"{self.column} > {texts[-1]}",
+        )
+
+    def expression(self, value: nw.Expr) -> nw.Expr:
+        """Return the code of each row's group, null where the value is missing."""
+        above = [(value > edge).cast(nw.Int64()) for edge in self.edges]
+        return nw.when(~value.is_null()).then(nw.sum_horizontal(*above))
+
+    def labels_of(self, numbers: FloatArray) -> Any:
+        """Return the name of each row's group, None where the number is missing."""
+        labels = np.array([*self.labels, None], dtype=object)
+        codes = np.searchsorted(self.edges, numbers, side="left")
+        return labels[np.where(np.isnan(numbers), len(self.labels), codes)]
+
+
+def read_bands(bands: Mapping[str, Sequence[float]] | None) -> dict[str, Bands]:
+    """Return the bands of each column, or raise if the edges are not increasing numbers."""
+    if bands is not None and not isinstance(bands, Mapping):
+        raise ColumnError(f"bands={bands!r}: expected a mapping of column to edges")
+    checked = {}
+    for column, edges in (bands or {}).items():
+        try:
+            numbers = [float(edge) for edge in edges]
+        except (TypeError, ValueError):
+            numbers = []
+        if not numbers or numbers != sorted(set(numbers)) or not np.all(np.isfinite(numbers)):
+            raise ColumnError(
+                f"bands: the edges of {column!r} are {edges!r}; "
+                "expected one or more numbers, each larger than the one before"
+            )
+        checked[column] = Bands(column=column, edges=tuple(numbers))
+    return checked
+
+
+def check_banded(bands: Mapping[str, Any], columns: Sequence[str]) -> None:
+    """Raise if bands are given for a column that no groups are made of."""
+    for column in bands:
+        if column not in columns:
+            raise ColumnError(
+                f"bands: {column!r} is not a protected column; expected {listed(columns)}"
+            )
+
+
+def with_bands(table: Table, bands: Mapping[str, Bands]) -> Table:
+    """Return the table with each banded column replaced by the codes of its groups."""
+    for column, cut in bands.items():
+        table = table.with_numbers(column, "bands")
+        table = table.with_column(column, cut.expression(table.col(column)))
+    return table
+
+
+def name_bands(counts: Counts, bands: Mapping[str, Bands]) -> Counts:
+    """Put the names of banded groups in the place of their codes."""
+    values = dict(counts.values)
+    for column, cut in bands.items():
+        values[column] = tuple(cut.labels[int(code)] for code in values[column])
+    return replace(counts, values=values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,18 +132,18 @@ class Attribute:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The groups' names for people, all different."""
-        plain = [label(group) for group in self.groups]
-        exact = [" & ".join(repr(value) for value in group) for group in self.groups]
+        names = [label(group) for group in self.groups]
+        exact_names = [" & ".join(repr(value) for value in group) for group in self.groups]
         return tuple(
-            name if plain.count(name) == 1 else longer
-            for name, longer in zip(plain, exact, strict=True)
+            name if names.count(name) == 1 else exact_name
+            for name, exact_name in zip(names, exact_names, strict=True)
         )
 
-    def keep(self, wanted: BoolArray) -> Attribute:
-        """Return the attribute with only the groups where `wanted` is true; others' cells go."""
-        place = np.append(np.where(wanted, np.cumsum(wanted) - 1, MISSING), MISSING)
-        groups = tuple(group for group, kept in zip(self.groups, wanted, strict=True) if kept)
-        return Attribute(protected=self.protected, groups=groups, codes=place[self.codes])
+    def keep(self, kept: BoolArray) -> Attribute:
+        """Return the attribute with only the groups where `kept` is true; others' cells go."""
+        new_codes = np.append(np.where(kept, np.cumsum(kept) - 1, MISSING), MISSING)
+        groups = tuple(group for group, stays in zip(self.groups, kept, strict=True) if stays)
+        return Attribute(protected=self.protected, groups=groups, codes=new_codes[self.codes])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +182,7 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
     """Return each protected column alone and, if there are several, their joint distribution."""
     for column in protected:
         _check_groups(column, counts.values[column])
-    alone = [
+    single = [
         Attribute(
             protected=(column,),
             groups=tuple((value,) for value in counts.values[column]),
@@ -104,26 +190,38 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
         )
         for column in protected
     ]
-    return alone if len(alone) == 1 else [*alone, _joint(counts, tuple(protected))]
-
-
-def tally(codes: IntArray, counts: Counts, selected: BoolArray, groups: int) -> Tally:
-    """Sum the cells of each group; `selected` marks the cells with the favorable outcome."""
-    known = codes != MISSING
-
-    def total(values: FloatArray, keep: BoolArray) -> FloatArray:
-        return np.asarray(
-            np.bincount(codes[keep], weights=values[keep], minlength=groups), dtype=np.float64
+    if len(single) == 1:
+        return single
+    column_codes = np.stack([counts.codes[column] for column in protected])
+    is_known = np.all(column_codes != MISSING, axis=0)
+    codes = np.full(is_known.shape, MISSING, dtype=np.int64)
+    combinations, codes[is_known] = np.unique(
+        column_codes[:, is_known], axis=1, return_inverse=True
+    )
+    groups = tuple(
+        tuple(
+            counts.values[column][code] for column, code in zip(protected, combination, strict=True)
         )
+        for combination in combinations.T
+    )
+    return [*single, Attribute(protected=tuple(protected), groups=groups, codes=codes)]
 
-    weight, squared = total(counts.weight, known), total(counts.weight_squared, known)
-    effective = weight if counts.exact else weight**2 / np.where(squared > 0, squared, 1)
+
+def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int) -> Tally:
+    """Sum the cells of each group; `selected` marks the cells with the favorable outcome."""
+    is_known = codes != MISSING
+
+    def total(values: FloatArray, cells: BoolArray) -> FloatArray:
+        sums = np.bincount(codes[cells], weights=values[cells], minlength=group_count)
+        return np.asarray(sums, dtype=np.float64)
+
+    weight, squared = total(counts.weight, is_known), total(counts.weight_squared, is_known)
     return Tally(
-        rows=total(counts.rows, known),
-        rows_selected=total(counts.rows, known & selected),
+        rows=total(counts.rows, is_known),
+        rows_selected=total(counts.rows, is_known & selected),
         weight=weight,
-        weight_selected=total(counts.weight, known & selected),
-        effective=effective,
+        weight_selected=total(counts.weight, is_known & selected),
+        effective=weight if counts.exact else weight**2 / np.where(squared > 0, squared, 1),
     )
 
 
@@ -139,12 +237,12 @@ def compatible(attribute: Attribute, counts: Counts, group: int) -> BoolArray:
 def find_value(
     wanted: Any,
     values: Sequence[Value],
-    otherwise: str,
+    message: str,
     error: type[FourfifthsError] = GroupError,
 ) -> Value:
     """Return the value that `wanted` names: the same, of the same text, or the same number.
 
-    If there is none, raise `error` with the sentence `otherwise` and the values that there are.
+    If there is none, raise `error` with the message and the values that there are.
     """
     same = [
         value
@@ -154,59 +252,74 @@ def find_value(
     same_text = [value for value in values if _same_text(value, wanted)]
     number = _number(wanted)
     same_number = [value for value in values if number is not None and _number(value) == number]
-    for found in (same, same_text, same_number):
-        if len(found) == 1:
-            return found[0]
-    raise error(f"{otherwise}{nearest(wanted, values)} (values: {listed(values)})")
+    for matches in (same, same_text, same_number):
+        if len(matches) == 1:
+            return matches[0]
+    raise error(f"{message}{nearest(wanted, values)} (values: {listed(values)})")
 
 
-def designated_reference(
-    protected: Sequence[str], groups: Sequence[Group], reference: Mapping[str, Any]
-) -> int | None:
-    """Return the group that `reference` names, or None where it does not name one whole group."""
-    if not all(column in reference for column in protected):
-        return None
-    wanted = tuple(
-        find_value(
-            reference[column],
-            sorted({group[place] for group in groups}, key=str),
-            f"reference={reference[column]!r}: not among the groups of {column!r}",
+def choose_reference(
+    protected: Sequence[str],
+    groups: Sequence[Group],
+    *,
+    designated: Mapping[str, Any],
+    rates: FloatArray | None = None,
+    sizes: FloatArray | None = None,
+    otherwise: Literal["highest rate", "largest", "error"] = "error",
+    reason: str = "",
+) -> int:
+    """Return the group that the others are compared with.
+
+    Parameters
+    ----------
+    protected : sequence of str
+    groups : sequence of tuple
+    designated : mapping of str to value
+        The reference value of each protected column, as far as it is designated.
+    rates, sizes : float array, optional
+        The groups' selection rates and sizes, for the choice where no group is designated. A NaN
+        rate is never the highest.
+    otherwise : {"highest rate", "largest", "error"}
+        What to do where `designated` does not name one whole group.
+    reason : str
+        Why a group must be designated, for the error.
+    """
+    if all(column in designated for column in protected):
+        reference = tuple(
+            find_value(
+                designated[column],
+                sorted({group[index] for group in groups}, key=str),
+                f"reference={designated[column]!r}: not among the groups of {column!r}",
+            )
+            for index, column in enumerate(protected)
         )
-        for place, column in enumerate(protected)
+        if reference not in groups:
+            raise GroupError(
+                f"reference: no rows are {label(reference)!r} (groups: "
+                f"{listed(label(group) for group in groups)})"
+            )
+        return list(groups).index(reference)
+    if otherwise == "highest rate" and rates is not None:
+        return int(np.argmax(np.nan_to_num(rates, nan=-1.0)))
+    if otherwise == "largest" and sizes is not None:
+        return int(np.argmax(sizes))
+    example = dict(zip(protected, groups[0], strict=True))
+    raise GroupError(
+        f"reference: {reason}; name it, as in reference={example!r} (groups: "
+        f"{listed(label(group) for group in groups)})"
     )
-    if wanted not in groups:
-        raise GroupError(
-            f"reference: no rows are {label(wanted)!r} (groups: "
-            f"{listed(label(group) for group in groups)})"
-        )
-    return groups.index(wanted)
-
-
-def _joint(counts: Counts, protected: tuple[str, ...]) -> Attribute:
-    parts = np.stack([counts.codes[column] for column in protected])
-    known = np.all(parts != MISSING, axis=0)
-    codes = np.full(known.shape, MISSING, dtype=np.int64)
-    found, codes[known] = np.unique(parts[:, known], axis=1, return_inverse=True)
-    groups = tuple(
-        tuple(
-            counts.values[column][code]
-            for column, code in zip(protected, column_codes, strict=True)
-        )
-        for column_codes in found.T
-    )
-    return Attribute(protected=protected, groups=groups, codes=codes)
 
 
 def _check_groups(column: str, values: tuple[Value, ...]) -> None:
     if len(values) < 2:
-        only = f"only {str(values[0])!r}" if values else "nothing but missing values"
+        content = f"only {str(values[0])!r}" if values else "nothing but missing values"
         raise GroupError(
-            f"protected={column!r}: the column holds {only}; expected at least two groups"
+            f"protected={column!r}: the column holds {content}; expected at least two groups"
         )
     if len(values) > MAX_NUMERIC_GROUPS and all(_number(value) is not None for value in values):
         raise ColumnError(
             f"protected={column!r}: a numeric column with {len(values)} different values; "
-            + banding(column)
+            + banding_advice(column)
         )
 
 
@@ -221,99 +334,3 @@ def _number(value: Value) -> float | None:
         return float(value)
     except (TypeError, ValueError):
         return None
-
-
-Labels = Mapping[str, Mapping[int, str]]
-
-
-def prepare_groups(
-    table: Table,
-    protected: Sequence[str],
-    bands: Mapping[str, Sequence[float]],
-    unknown: Sequence[Value],
-) -> tuple[Table, Labels]:
-    """Return the table with its protected columns ready, and the labels of the bands."""
-    labels = {}
-    not_known = _unknown_values(table, protected, unknown)
-    for column in protected:
-        table = with_missing(table, column, not_known[column])
-        if column in bands:
-            table, labels[column] = with_bands(table, column, bands[column])
-    return table, labels
-
-
-def name_bands(counts: Counts, labels: Labels) -> Counts:
-    """Put the labels of bands in the place of their numbers."""
-    named = {
-        column: tuple(labels[column][int(code)] for code in values) if column in labels else values
-        for column, values in counts.values.items()
-    }
-    return replace(counts, values=named)
-
-
-def _unknown_values(
-    table: Table, protected: Sequence[str], unknown: Sequence[Value]
-) -> dict[str, list[Value]]:
-    """Return, for each protected column, which of its values mean that membership is not known."""
-    counted = count(table, protected).values if unknown else {}
-    found: dict[str, list[Value]] = {column: [] for column in protected}
-    for token in unknown:
-        for column, values in counted.items():
-            # A token may belong to some of the columns only.
-            with suppress(GroupError):
-                found[column].append(find_value(token, values, ""))
-    return found
-
-
-def with_bands(table: Table, column: str, edges: Sequence[float]) -> tuple[Table, dict[int, str]]:
-    """Cut a numeric column into groups: an edge belongs to the group below it.
-
-    Returns the table, its column replaced by the number of the group, and the groups' labels.
-    Missing values stay missing.
-    """
-    cuts = band_cuts(column, edges)
-    table = table.with_numbers(column, "bands")
-    value = table.col(column)
-    above = [(value > cut).cast(nw.Int64()) for cut in cuts]
-    banded = table.with_column(column, nw.when(~value.is_null()).then(nw.sum_horizontal(*above)))
-    return banded, dict(enumerate(band_labels(column, cuts)))
-
-
-def band_labels(column: str, cuts: Sequence[float]) -> list[str]:
-    """Return the names of the groups that the cuts make.
-
-    Examples
-    --------
-    >>> band_labels("age", [25, 40])
-    ['age <= 25', '25 < age <= 40', 'age > 40']
-    """
-    texts = [number_text(cut) for cut in cuts]
-    return [
-        f"{column} <= {texts[0]}",
-        *(f"{low} < {column} <= {high}" for low, high in pairwise(texts)),
-        f"{column} > {texts[-1]}",
-    ]
-
-
-def band_cuts(column: str, edges: Sequence[float]) -> list[float]:
-    """Return the edges as numbers, or raise if they are not increasing ones."""
-    try:
-        cuts = [float(edge) for edge in edges]
-    except (TypeError, ValueError):
-        cuts = []
-    if not cuts or cuts != sorted(set(cuts)) or not all(abs(cut) < float("inf") for cut in cuts):
-        raise ColumnError(
-            f"bands: the edges of {column!r} are {edges!r}; "
-            "expected one or more numbers, each larger than the one before"
-        )
-    return cuts
-
-
-def with_missing(table: Table, column: str, unknown: Sequence[Value]) -> Table:
-    """Make NaN, and the values in `unknown`, missing."""
-    value, dtype = table.col(column), table.dtype(column)
-    if dtype in (nw.Float64(), nw.Float32()):
-        table = table.with_column(column, nw.when(~value.is_nan()).then(value))
-    for each in unknown:
-        table = table.with_column(column, nw.when(value != each).then(value))
-    return table

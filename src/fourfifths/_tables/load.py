@@ -1,95 +1,259 @@
-"""Whole tables out of files and dataframes, with every column as it came."""
+"""Tables whose rows are in memory: dataframes, arrays, and whole files.
+
+Repairs and trade-offs work on rows, column by column; whatever came in goes out again as what it
+was, with the repaired cells replaced.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
+from fourfifths._arrays import FloatArray
 from fourfifths._tables.files import csv_header, in_one_line, kind_of, read
-from fourfifths._tables.numbers import NUMBER
-from fourfifths._tables.table import TableLike, open_table
-from fourfifths.errors import ColumnError, TableError
-
-LONGEST = 18  # digits of a whole number
-
-
-def with_numbers(loaded: Loaded, names: Iterable[str], *, must: bool) -> Loaded:
-    """Return the table with text columns that hold numbers only as numbers.
-
-    A CSV has nothing but text. With `must`, other text is an error; else such a column stays.
-    """
-    frame, texts = loaded.frame, dict(loaded.texts)
-    for name in names:
-        column = frame[name]
-        if column.dtype != nw.String:
-            continue
-        # Arrow reads no plus sign.
-        stripped = column.str.strip_chars().str.replace_all(r"^\+", "")
-        distinct = stripped.filter(~stripped.is_null()).unique()
-        odd = distinct.filter(~distinct.str.contains(NUMBER))
-        if len(odd) and (must or 2 * len(odd) < len(distinct)):
-            raise ColumnError(
-                f"column {name!r}: expected numbers, found {odd[0]!r}; leave such cells empty"
-            )
-        if len(odd) or not (len(distinct) or must):
-            continue
-        texts[name] = column
-        frame = frame.with_columns(stripped.cast(_number_type(name, distinct)).alias(name))
-    return replace(loaded, frame=frame, texts=texts)
-
-
-def _number_type(name: str, texts: nw.Series[Any]) -> nw.dtypes.DType:
-    whole = len(texts) > 0 and texts.str.contains(r"^-?\d+$").all()
-    if whole and (texts.str.len_chars() > LONGEST).any():
-        raise ColumnError(
-            f"column {name!r}: holds whole numbers of more than {LONGEST} digits, which would be "
-            "changed by reading them; an identifier is not a column to repair"
-        )
-    return nw.Int64() if whole else nw.Float64()
+from fourfifths._tables.numbers import is_number, known_values, read_numbers
+from fourfifths._tables.table import TableLike, Value, open_table
+from fourfifths._tables.types import AskedType, ColumnType, from_numbers, to_numbers, type_of
+from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
-    """A table in memory.
+class Rows:
+    """A table in memory: a dataframe or an array, of which the other is None.
 
     Attributes
     ----------
-    frame : dataframe
-        The columns that were asked for as numbers are numbers.
-    texts : mapping of str to series
-        What those of them that came as text were, as written.
+    frame : dataframe or None
+    array : array or None
+    unknown : tuple
+        Values that mean missing, in every column.
     name : str
     separator : str
-        What separates the fields of the CSV that it came from.
+        What separates the fields of the CSV file that it came from.
     """
 
-    frame: nw.DataFrame[Any]
-    texts: Mapping[str, nw.Series[Any]]
-    name: str
+    frame: nw.DataFrame[Any] | None = None
+    array: NDArray[Any] | None = None
+    unknown: tuple[Value, ...] = ()
+    name: str = "the table"
     separator: str = ","
+    _columns: dict[str, nw.Series[Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def columns(self) -> tuple[Any, ...]:
+        """The names of the columns; in an array, their places."""
+        if self.frame is not None:
+            return tuple(self.frame.columns)
+        assert self.array is not None
+        return tuple(range(self.array.shape[1]))
+
+    def __len__(self) -> int:
+        return len(self.frame) if self.frame is not None else len(self.array_of_numbers)
+
+    @property
+    def dataframe(self) -> nw.DataFrame[Any]:
+        """The rows, where they are known to be a dataframe."""
+        assert self.frame is not None
+        return self.frame
+
+    @property
+    def array_of_numbers(self) -> NDArray[Any]:
+        """The rows, where they are known to be an array."""
+        assert self.array is not None
+        return self.array
+
+    def column(self, name: str) -> nw.Series[Any]:
+        """Return a column of a dataframe, with every missing value null."""
+        if name not in self._columns:
+            self._columns[name] = known_values(self.dataframe[name], self.unknown)
+        return self._columns[name]
+
+    def with_numbers(self, names: Sequence[str]) -> Rows:
+        """Return the rows with missing values null, and text that holds numbers as numbers."""
+        columns = []
+        for name in names:
+            column = self.column(name)
+            numbers = read_numbers(column) if column.dtype == nw.String else None
+            columns.append(column if numbers is None else numbers.alias(name))
+        return replace(self, frame=self.dataframe.with_columns(*columns), _columns={})
+
+    def check_columns(self, names: Sequence[str], argument: str) -> tuple[str, ...]:
+        """Return the names if all are columns, else raise with the nearest that there is."""
+        for name in names:
+            if name not in self.columns:
+                raise ColumnError(
+                    f"{argument}: no column {name!r} in {self.name}{nearest(name, self.columns)} "
+                    f"(columns: {listed(self.columns)})"
+                )
+        return tuple(names)
+
+    def types(self, asked: Mapping[Any, AskedType]) -> tuple[ColumnType, ...]:
+        """Return the type of each column that is asked for."""
+        if not asked:
+            raise ColumnError("columns: there is no column to repair but the stratifying ones")
+        if self.frame is not None:
+            return tuple(
+                type_of(self.frame[name], kind, self.unknown) for name, kind in asked.items()
+            )
+        for name, kind in asked.items():
+            if kind not in (None, "number") and not isinstance(kind, ColumnType):
+                raise ColumnError(f"columns: {name!r} as {kind!r}: an array holds numbers only")
+        holds_integers = self.array_of_numbers.dtype.kind in "iub"
+        return tuple(
+            ColumnType(name=name, kind="integer" if holds_integers else "number") for name in asked
+        )
+
+    def mixed_columns(self, column_types: Sequence[ColumnType], asked: Any) -> list[str]:
+        """Return the columns that hold numbers and words, and that nobody called categories."""
+        if self.frame is None:
+            return []
+        named = asked if isinstance(asked, Mapping) else {}
+        return [
+            column.name
+            for column in column_types
+            if column.kind == "category"
+            and self.frame[column.name].dtype == nw.String
+            and named.get(column.name) is None
+            and any(is_number(category) for category in column.categories)
+        ]
+
+    def numbers(self, column_types: Sequence[ColumnType]) -> list[FloatArray]:
+        """Return columns as numbers; of an array of floats, nothing is copied."""
+        if self.frame is not None:
+            return [to_numbers(self.column(each.name), each) for each in column_types]
+        array = self.array_of_numbers
+        return [np.asarray(array[:, each.name], dtype=np.float64) for each in column_types]
+
+    def output(self, column_types: Sequence[ColumnType], before: Sequence[FloatArray]) -> Output:
+        """Return where the repaired columns are to be written."""
+        if self.frame is not None:
+            after = [numbers.copy() for numbers in before]
+            return Output(rows=self, column_types=column_types, before=before, after=after)
+        source = self.array_of_numbers
+        all_whole = all(each.kind == "integer" for each in column_types)
+        keeps_type = source.dtype.kind == "f" or all_whole
+        array = np.array(source, dtype=source.dtype if keeps_type else np.float64)
+        # An array of floats is written to directly: its columns are the output.
+        after = (
+            [array[:, each.name] for each in column_types]
+            if array.dtype == np.float64
+            else [numbers.copy() for numbers in before]
+        )
+        return Output(rows=self, column_types=column_types, before=before, after=after, array=array)
 
 
-def load_table(source: TableLike) -> Loaded:
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Where repaired columns are written, and how they are handed back."""
+
+    rows: Rows
+    column_types: Sequence[ColumnType]
+    before: Sequence[FloatArray]
+    after: Sequence[FloatArray]
+    array: NDArray[Any] | None = None
+
+    def repaired_frame(self) -> nw.DataFrame[Any]:
+        """Return the dataframe that came in, with its columns repaired."""
+        frame = self.rows.dataframe
+        columns = [
+            from_numbers(frame[each.name], each, before, after)
+            for each, before, after in zip(self.column_types, self.before, self.after, strict=True)
+        ]
+        return frame.with_columns(*columns)
+
+    def native(self, library: str = "default") -> Any:
+        """Return what came in, with its columns repaired.
+
+        A dataframe is of the `library` that scikit-learn's `set_output` names, or of its own.
+        """
+        if self.array is None:
+            repaired = self.repaired_frame()
+            if library == "pandas":
+                return repaired.to_pandas()
+            return repaired.to_polars() if library == "polars" else repaired.to_native()
+        array = self.array
+        if array.dtype == np.float64:
+            return array
+        if array.dtype.kind in "iu":
+            limits = np.iinfo(array.dtype)
+            for after in self.after:
+                if np.any((after < limits.min) | (after > limits.max)):
+                    array = array.astype(np.int64)
+                    break
+        for each, before, after in zip(self.column_types, self.before, self.after, strict=True):
+            changed = np.flatnonzero((before != after) & ~np.isnan(after))
+            array[changed, each.name] = after[changed]
+        return array
+
+
+def rows_of(X: Any, unknown: Sequence[Value] = ()) -> Rows:  # noqa: N803 - as in scikit-learn
+    """Return a dataframe's rows; anything else is an array, or scikit-learn will say what it is."""
+    if isinstance(X, np.ndarray):
+        return Rows(array=X, unknown=tuple(unknown))
+    try:
+        frame: Any = nw.from_native(X)
+    except TypeError:
+        return Rows(unknown=tuple(unknown))
+    except nw.exceptions.DuplicateError as error:
+        raise TableError(f"X: a column name is there twice: {error}") from error
+    if not isinstance(frame, nw.DataFrame):
+        raise TableError(
+            f"X: the rows of a {type(X).__name__} are not in memory; collect it into a dataframe "
+            "first"
+        )
+    not_text = [name for name in frame.columns if not isinstance(name, str)]
+    if not_text:
+        raise TableError(
+            f"X: a column is called {not_text[0]!r}; expected names that are text, or an array"
+        )
+    return Rows(frame=frame, unknown=tuple(unknown))
+
+
+def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
     """Return all rows of a dataframe, a file or a shipped data set."""
     table = open_table(source)
     if table.dataset is not None:
-        return Loaded(frame=_read_file(table.dataset.path), texts={}, name=table.name)
+        frame = _read_file(table.dataset.path)
+        return Rows(frame=frame, name=table.name, unknown=tuple(unknown))
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         is_csv = path.name.lower().endswith((".csv", ".csv.gz"))
-        separator = csv_header(path)[0] if is_csv else ","
-        return Loaded(frame=_read_file(path), texts={}, name=table.name, separator=separator)
-    frame: Any = nw.from_native(source)
-    return Loaded(
-        frame=frame.collect() if isinstance(frame, nw.LazyFrame) else frame,
-        texts={},
-        name=table.name,
-    )
+        return Rows(
+            frame=_read_file(path),
+            name=table.name,
+            separator=csv_header(path)[0] if is_csv else ",",
+            unknown=tuple(unknown),
+        )
+    native: Any = nw.from_native(source)
+    frame = native.collect() if isinstance(native, nw.LazyFrame) else native
+    return Rows(frame=frame, name=table.name, unknown=tuple(unknown))
+
+
+def one_row(row: Any, names: Sequence[str]) -> Any:
+    """Return a row as a dataframe or array of one row.
+
+    Of a mapping, and of a row of a dataframe, only what has one of the names is taken.
+    """
+    if not (isinstance(row, Mapping) or (hasattr(row, "to_dict") and np.ndim(row) == 1)):
+        return np.atleast_2d(row) if isinstance(row, np.ndarray | list | tuple) else row
+    cells = dict(row)
+    lacking = [name for name in names if name not in cells]
+    if lacking:
+        raise TableError(f"row: lacks {listed(lacking)}; expected a value of each column")
+    columns = {str(name): [cells[name]] for name in (names if len(names) else cells)}
+    for library in ("polars", "pandas", "pyarrow"):
+        if find_spec(library):
+            return nw.from_dict(columns, backend=library).to_native()
+    raise TableError("row: a mapping needs polars, pandas or pyarrow; pass an array instead")
 
 
 def _read_file(path: Path) -> nw.DataFrame[Any]:

@@ -1,4 +1,7 @@
-"""Which column plays which part: checked once, before anything is counted."""
+"""Which column plays which part: checked once, before anything is counted.
+
+What a shipped data set says of itself is filled in here, and only here.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray
-from fourfifths._impact.rules import Rule
-from fourfifths._tables.groups import find_value
+from fourfifths._tables.groups import Bands, check_banded, find_value, read_bands, with_bands
+from fourfifths._tables.numbers import known_values, unknown_tokens
 from fourfifths._tables.table import Table, Value
 from fourfifths.errors import ColumnError, OptionError, OutcomeError, listed
 
@@ -36,7 +39,7 @@ class Roles:
     ----------
     protected : tuple of str
     outcome : str or None
-        None where a score stands in for it.
+        None where a score stands in for it, or where none is needed.
     favorable : Any
         None where it is to be read off the outcome.
     reference : mapping of str to value
@@ -44,7 +47,13 @@ class Roles:
     default_reference : mapping of str to value
         Those that the data set designates, for rules that need one.
     weights, within, score : str or None
-    bands : mapping of str to sequence of float
+    bands : mapping of str to Bands
+        Of the protected columns that are cut into groups.
+    unknown : tuple
+        Values that mean missing, in every column.
+    not_features : tuple of str
+        Columns that no rule may use, by what they are: the protected columns, the outcome, and
+        what a data set names besides.
     """
 
     protected: tuple[str, ...]
@@ -55,61 +64,91 @@ class Roles:
     weights: str | None
     within: str | None
     score: str | None
-    bands: Mapping[str, Sequence[float]]
+    bands: Mapping[str, Bands]
+    unknown: tuple[Value, ...]
+    not_features: tuple[str, ...]
+
+    @property
+    def designated(self) -> Mapping[str, Any]:
+        """The user's reference groups, then the data set's."""
+        return {**self.default_reference, **self.reference}
 
 
 def assign_roles(
     table: Table,
-    rule: Rule,
     *,
     protected: str | Sequence[str] | None,
     outcome: str | None,
     favorable: Any,
     reference: Any,
     bands: Mapping[str, Sequence[float]] | None,
+    unknown: Any = (),
     weights: str | None = None,
     within: str | None = None,
     score: str | None = None,
-    outcome_is: Literal["needed", "optional"] = "needed",
+    outcome_is: Literal["needed", "optional", "the score"] = "needed",
 ) -> Roles:
     """Check the columns and fill in what a shipped data set says of itself."""
-    columns = _protected_columns(table, protected)
-    _check_score(rule, score, outcome, weights)
-    if score is not None and rule.score == "above median":
+    dataset = table.dataset
+    columns = protected_columns(table, protected)
+    if outcome_is == "the score":
         favorable = True
     else:
-        outcome, favorable = _outcome(table, outcome, favorable)
+        if outcome is None and dataset:
+            outcome = dataset.outcome
+        if dataset and favorable is None and outcome == dataset.outcome:
+            favorable = dataset.favorable
         if outcome is None and outcome_is == "needed":
             raise ColumnError(
                 f"outcome: name the column that says who was selected (columns of {table.name}: "
                 f"{listed(table.columns)})"
             )
-    data = table.dataset
-    own = dict(bands or {})
-    cuts = dict(data.bands if data else {}) | own
+    given_bands = read_bands(bands)
+    # A data set's reference is one of the groups that its own bands make.
+    default_reference = {
+        column: group
+        for column, group in (dataset.reference if dataset else {}).items()
+        if column not in given_bands
+    }
+    default_bands = {
+        column: cut
+        for column, cut in read_bands(dataset.bands if dataset else {}).items()
+        if column in columns
+    }
+    apart = [*columns, *([outcome] if outcome else [])]
+    if dataset:
+        apart += [*dataset.protected, *dataset.other_protected]
+        apart += [dataset.split] if dataset.split else []
     roles = Roles(
         protected=columns,
         outcome=outcome,
         favorable=favorable,
-        reference=_as_mapping(reference, columns),
-        # A data set's reference is one of the groups that its own bands make.
-        default_reference={
-            key: value for key, value in (data.reference if data else {}).items() if key not in own
-        },
+        reference=_reference_mapping(reference, columns),
+        default_reference=default_reference,
         weights=weights,
         within=within,
         score=score,
-        bands={column: cuts[column] for column in cuts if column in {*columns, *own}},
+        bands=default_bands | given_bands,
+        unknown=unknown_tokens(unknown),
+        not_features=tuple(dict.fromkeys(apart)),
     )
     _check_columns(table, roles)
     return roles
 
 
-def _protected_columns(table: Table, protected: str | Sequence[str] | None) -> tuple[str, ...]:
+def prepare(table: Table, roles: Roles, features: Iterable[str] = ()) -> Table:
+    """Return the table ready to be counted: missing values null, protected numbers in bands."""
+    columns = [*roles.protected, roles.outcome, roles.within, roles.weights, roles.score, *features]
+    known = [column for column in dict.fromkeys(columns) if column is not None]
+    return with_bands(table.with_missing(known, roles.unknown), roles.bands)
+
+
+def protected_columns(table: Table, protected: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the protected columns: those given, or those of the data set."""
     if protected is None:
         protected = table.dataset.protected if table.dataset else ()
     columns = (protected,) if isinstance(protected, str) else protected
-    if not isinstance(columns, Iterable) or not all(isinstance(each, str) for each in columns):
+    if not isinstance(columns, Iterable) or not all(isinstance(name, str) for name in columns):
         raise ColumnError(f"protected={protected!r}: expected the name of a column, or several")
     columns = tuple(dict.fromkeys(columns))
     if not columns:
@@ -117,15 +156,6 @@ def _protected_columns(table: Table, protected: str | Sequence[str] | None) -> t
             f"protected: name at least one column of {table.name} ({listed(table.columns)})"
         )
     return columns
-
-
-def _outcome(table: Table, outcome: str | None, favorable: Any) -> tuple[str | None, Any]:
-    data = table.dataset
-    if outcome is None and data:
-        outcome = data.outcome
-    if data and favorable is None and outcome == data.outcome:
-        favorable = data.favorable
-    return outcome, favorable
 
 
 def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> Value:
@@ -142,40 +172,23 @@ def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> V
                 return values[texts.index(pair[1])]
     raise OutcomeError(
         f"outcome={outcome!r}: holds {len(values)} values, {listed(values)}; say which one is "
-        f"favorable (favorable={str(values[0])!r}, or --favorable at the shell)"
+        f"favorable, as in favorable={str(values[0])!r}"
     )
 
 
-def outcome_of(column: nw.Series[Any], favorable: Any) -> tuple[BoolArray, BoolArray, Value]:
+def outcome_of(
+    column: nw.Series[Any], favorable: Any, unknown: Sequence[Value] = ()
+) -> tuple[BoolArray, BoolArray, Value]:
     """Return which rows have an outcome, which of them the favorable one, and what that is."""
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-    known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
-    found = column.filter(~column.is_null()).unique().to_list()
-    chosen = choose_favorable(str(column.name), favorable, sorted(found, key=str))
+    column = known_values(column, unknown)
+    is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
+    values = column.filter(~column.is_null()).unique().to_list()
+    chosen = choose_favorable(str(column.name), favorable, sorted(values, key=str))
     selected = np.asarray((column == chosen).fill_null(value=False).to_numpy(), dtype=bool)
-    return known, selected, chosen
+    return is_known, selected, chosen
 
 
-def _check_score(rule: Rule, score: str | None, outcome: str | None, weights: str | None) -> None:
-    if score is None:
-        return
-    if rule.score == "none":
-        raise OptionError(
-            f"score={score!r}: rule {rule.name!r} takes no score; nyc-ll144 and lending-air do"
-        )
-    if rule.score == "above median" and outcome is not None:
-        raise OptionError(
-            f"score={score!r}, outcome={outcome!r}: {rule.name} takes one of them; a score stands "
-            "in for the outcome"
-        )
-    if rule.score == "above median" and weights is not None:
-        raise OptionError(
-            f"score={score!r}, weights={weights!r}: {rule.name} takes no weighted median"
-        )
-
-
-def _as_mapping(reference: Any, protected: tuple[str, ...]) -> Mapping[str, Any]:
+def _reference_mapping(reference: Any, protected: tuple[str, ...]) -> Mapping[str, Any]:
     if reference is None:
         return {}
     if isinstance(reference, Mapping):
@@ -196,23 +209,19 @@ def _as_mapping(reference: Any, protected: tuple[str, ...]) -> Mapping[str, Any]
 def _check_columns(table: Table, roles: Roles) -> None:
     """Check that each column exists and that none plays two parts."""
     parts = [("protected", column) for column in roles.protected]
-    parts += [
-        (part, column)
-        for part in ("outcome", "weights", "within", "score")
-        if (column := getattr(roles, part)) is not None
-    ]
-    seen: dict[str, str] = {}
-    for part, column in parts:
-        kind = table.dtype(table.column(column, part))
+    for role in ("outcome", "weights", "within", "score"):
+        column = getattr(roles, role)
+        if column is not None:
+            parts.append((role, column))
+    role_of: dict[str, str] = {}
+    for role, column in parts:
+        kind = table.dtype(table.column(column, role))
         if kind.is_nested():
-            raise ColumnError(f"{part}={column!r}: expected plain values, found {kind}")
-        if column in seen:
+            raise ColumnError(f"{role}={column!r}: expected plain values, found {kind}")
+        if column in role_of:
             raise ColumnError(
-                f"{seen[column]}={column!r} and {part}={column!r}: the same column cannot be both"
+                f"{role_of[column]}={column!r} and {role}={column!r}: the same column cannot be "
+                "both"
             )
-        seen[column] = part
-    for column in roles.bands:
-        if column not in roles.protected:
-            raise ColumnError(
-                f"bands: {column!r} is not a protected column; expected {listed(roles.protected)}"
-            )
+        role_of[column] = role
+    check_banded(roles.bands, roles.protected)

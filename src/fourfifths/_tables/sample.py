@@ -1,14 +1,13 @@
-"""The attributes that an auditor sees, read out of a table as one matrix of numbers.
+"""The columns that a rule may use, read out of a table as one matrix of numbers.
 
-A column is a number or a category. Categories are numbered, the most frequent first; missing is NaN
-in both. Only the rows that are audited are read.
+A column is a number or a category. Categories are coded, the most frequent first; missing is NaN
+in both. Only a sample of the rows is read where there are many.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,13 +17,13 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.groups import Group
-from fourfifths._tables.numbers import NUMBER
+from fourfifths._tables.numbers import check_words, is_number
 from fourfifths._tables.table import Table
 from fourfifths.errors import ColumnError
 
 FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
-# What scikit-learn's histogram trees can tell apart; rarer categories share the last number.
+# What scikit-learn's histogram trees can tell apart; rarer categories share the last code.
 MAX_CATEGORIES = 255
 SEED_STRIDE = 1_000_003
 
@@ -39,7 +38,7 @@ class Features:
     kinds : tuple of {"number", "category"}
     values : float array, rows by features
     groups : int array
-        The number of each row's group; rows of unknown membership are not read.
+        The code of each row's group; rows of unknown membership are not read.
     sha256 : str
         Of names, kinds, values and groups.
     """
@@ -56,9 +55,19 @@ class Features:
         return [kind == "category" for kind in self.kinds]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Column:
+    """A column as numbers, with the categories that its codes stand for."""
+
+    values: FloatArray
+    kind: FeatureKind
+    categories: tuple[str, ...] = ()
+
+
 def read_features(
     table: Table,
     names: Sequence[str],
+    *,
     protected: Sequence[str],
     groups: Sequence[Group],
     quotas: Sequence[int],
@@ -66,33 +75,51 @@ def read_features(
     random_state: int,
     also_hashed: Sequence[str] = (),
 ) -> Features:
-    """Read the features of at most `quotas` rows of each group, chosen at random.
+    """Read the features of a random sample of each group's rows.
 
-    `also_hashed` are columns that no auditor sees but that the certificate rests on.
+    Parameters
+    ----------
+    table : Table
+        With its missing values null, and its numeric groups cut.
+    names : sequence of str
+    protected : sequence of str
+    groups : sequence of tuple
+    quotas, sizes : sequence of int
+        The most rows to read of each group, and how many it has.
+    random_state : int
+    also_hashed : sequence of str
+        Columns that no auditor sees but that the certificate rests on.
     """
-    read = [*names, *also_hashed]
-    columns = {f"f{place}": _plain_column(table, name) for place, name in enumerate(read)}
+    inner_names = {name: f"f{index}" for index, name in enumerate([*names, *also_hashed])}
     frame = table.frame.select(
-        *(expression.alias(inside) for inside, expression in columns.items()),
-        _group_number(table, protected, groups).alias("number"),
+        *(_plain_column(table, name).alias(inner) for name, inner in inner_names.items()),
+        _group_code(table, protected, groups).alias("code"),
     )
-    frame = frame.filter(nw.col("number") >= 0)
-    arrays = _fetch(frame, quotas, sizes, random_state)
-    number = arrays.pop("number").astype(np.int64)
-    converted = [_convert(arrays[inside]) for inside in columns]
-    seen = converted[: len(names)]
-    for name, (array, _, _) in zip(names, seen, strict=True):
-        if np.any(np.isinf(array)):
+    frame = frame.filter(nw.col("code") >= 0)
+    if frame.implementation is nw.Implementation.DUCKDB:
+        arrays = _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
+    else:
+        arrays = _fetch_memory(frame, quotas, random_state)
+    codes = arrays["code"].astype(np.int64)
+    columns = {name: _as_numbers(name, arrays[inner]) for name, inner in inner_names.items()}
+    for name in names:
+        if np.any(np.isinf(columns[name].values)):
             raise ColumnError(
                 f"columns: {name!r} holds an infinite value; expected finite numbers; make it "
                 "missing, or leave the column out"
             )
+    digest = hashlib.sha256(repr([[str(value) for value in group] for group in groups]).encode())
+    digest.update(codes.astype("<i8").tobytes())
+    for name in sorted(columns):
+        column = columns[name]
+        digest.update(repr((name, column.kind, column.categories)).encode())
+        digest.update(column.values.astype("<f8").tobytes())
     return Features(
         names=tuple(names),
-        kinds=tuple(kind for _, kind, _ in seen),
-        values=np.column_stack([array for array, _, _ in seen]),
-        groups=number,
-        sha256=_sha256(read, converted, groups, number),
+        kinds=tuple(columns[name].kind for name in names),
+        values=np.column_stack([columns[name].values for name in names]),
+        groups=codes,
+        sha256=digest.hexdigest(),
     )
 
 
@@ -101,64 +128,59 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
     dtype, column = table.dtype(name), table.col(name)
     if dtype.is_numeric() or dtype == nw.Boolean:
         return column.cast(nw.Float64())
-    if dtype == nw.Date or dtype == nw.Datetime:
-        return _moment(column, with_time=dtype == nw.Datetime)
-    return column.cast(nw.String())
-
-
-def _moment(column: nw.Expr, *, with_time: bool) -> nw.Expr:
-    """Return a number that grows with time, from parts that every backend can tell."""
-    days = column.dt.year().cast(nw.Float64()) * 372
-    days = days + column.dt.month().cast(nw.Float64()) * 31 + column.dt.day().cast(nw.Float64())
-    if not with_time:
-        return days
+    if dtype not in (nw.Date, nw.Datetime):
+        return column.cast(nw.String())
+    # A number that grows with time, from parts that every backend can tell.
+    years, months, days = (
+        part.cast(nw.Float64()) for part in (column.dt.year(), column.dt.month(), column.dt.day())
+    )
+    moment = years * 372 + months * 31 + days
+    if dtype == nw.Date:
+        return moment
     hours = column.dt.hour().cast(nw.Float64()) + column.dt.minute().cast(nw.Float64()) / 60
-    return days + hours / 24 + column.dt.second().cast(nw.Float64()) / 86_400
+    return moment + hours / 24 + column.dt.second().cast(nw.Float64()) / 86_400
 
 
-def _group_number(table: Table, protected: Sequence[str], groups: Sequence[Group]) -> nw.Expr:
-    """Return the number of each row's group, -1 where it is unknown."""
-    number: Any = nw.lit(-1)
-    for place, group in enumerate(groups):
-        same: Any = None
-        for column, value in zip(protected, group, strict=True):
-            equal = table.col(column) == value
-            same = equal if same is None else same & equal
-        number = nw.when(same).then(nw.lit(place)).otherwise(number)
-    expression: nw.Expr = number.cast(nw.Int64())
+def _group_code(table: Table, protected: Sequence[str], groups: Sequence[Group]) -> nw.Expr:
+    """Return the code of each row's group, -1 where it is unknown."""
+    code: Any = nw.lit(-1)
+    for index, group in enumerate(groups):
+        is_group = nw.all_horizontal(
+            *(table.col(column) == value for column, value in zip(protected, group, strict=True)),
+            ignore_nulls=False,
+        )
+        code = nw.when(is_group).then(nw.lit(index)).otherwise(code)
+    expression: nw.Expr = code.cast(nw.Int64())
     return expression
 
 
-def _fetch(
-    frame: nw.LazyFrame[Any], quotas: Sequence[int], sizes: Sequence[int], random_state: int
+def _fetch_memory(
+    frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
     """Load the rows, or as many of each group as its quota allows, in the table's order."""
-    if frame.implementation is nw.Implementation.DUCKDB:
-        return _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
     loaded = frame.collect()
-    number = loaded["number"].to_numpy()
+    codes = loaded["code"].to_numpy()
     random = np.random.default_rng(random_state)
-    chosen = [
-        random.permutation(np.flatnonzero(number == place))[:quota]
-        for place, quota in enumerate(quotas)
+    sampled_rows = [
+        random.permutation(np.flatnonzero(codes == code))[:quota]
+        for code, quota in enumerate(quotas)
     ]
-    if sum(map(len, chosen)) < len(number):
-        loaded = loaded[np.sort(np.concatenate(chosen)).tolist()]
-    return {name: _as_array(loaded[name]) for name in loaded.columns}
-
-
-def _as_array(column: nw.Series[Any]) -> ObjectArray:
-    if column.dtype != nw.String:
-        return np.asarray(column.to_numpy())
-    texts = np.array(column.to_list(), dtype=object)
-    texts[np.asarray(column.is_null().to_numpy(), dtype=bool)] = None
-    return texts
+    if sum(map(len, sampled_rows)) < len(codes):
+        loaded = loaded[np.sort(np.concatenate(sampled_rows)).tolist()]
+    arrays = {}
+    for name in loaded.columns:
+        column = loaded[name]
+        arrays[name] = np.asarray(column.to_numpy())
+        if column.dtype == nw.String:
+            arrays[name] = np.array(column.to_list(), dtype=object)
+            arrays[name][np.asarray(column.is_null().to_numpy(), dtype=bool)] = None
+    return arrays
 
 
 def _fetch_duckdb(
     relation: Any, quotas: Sequence[int], sizes: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
-    """Let DuckDB choose the rows, by a hash of their place, so that the rest is never loaded."""
+    """Let DuckDB choose the rows, by a hash of their position, so that the rest is never loaded."""
     if all(size <= quota for size, quota in zip(sizes, quotas, strict=True)):
         return {name: _filled(array) for name, array in relation.fetchnumpy().items()}
     # A little more than the quota of each group passes the filter; the lowest hashes are kept.
@@ -167,76 +189,61 @@ def _fetch_duckdb(
         for size, quota in zip(sizes, quotas, strict=True)
     ]
     cuts = " ".join(
-        f"WHEN {place} THEN {min(int(share * 2**64), 2**64 - 1)}::UBIGINT"
-        for place, share in enumerate(shares)
+        f"WHEN {code} THEN {min(int(share * 2**64), 2**64 - 1)}::UBIGINT"
+        for code, share in enumerate(shares)
     )
     seed = int(random_state) * SEED_STRIDE
     sampled = relation.query(
         "audited",
         f"""SELECT * FROM (
-                SELECT *, hash(place + {seed}) AS draw
-                FROM (SELECT *, row_number() OVER () AS place FROM audited))
-            WHERE draw <= CASE number {cuts} END""",
+                SELECT *, hash(row_position + {seed}) AS draw
+                FROM (SELECT *, row_number() OVER () AS row_position FROM audited))
+            WHERE draw <= CASE code {cuts} END""",
     )
     arrays = {name: _filled(array) for name, array in sampled.fetchnumpy().items()}
-    draw, place, number = (arrays.pop(name) for name in ("draw", "place", "number"))
-    keep = [
-        rows[np.argsort(draw[rows], kind="stable")][:quota]
-        for group, quota in enumerate(quotas)
-        if (rows := np.flatnonzero(number == group)).size
-    ]
-    chosen = np.concatenate(keep)
-    chosen = chosen[np.argsort(place[chosen])]
-    return {name: array[chosen] for name, array in (arrays | {"number": number}).items()}
+    draw, position = arrays.pop("draw"), arrays.pop("row_position")
+    kept = []
+    for code, quota in enumerate(quotas):
+        rows = np.flatnonzero(arrays["code"] == code)
+        kept.append(rows[np.argsort(draw[rows], kind="stable")][:quota])
+    chosen = np.concatenate(kept)
+    chosen = chosen[np.argsort(position[chosen])]
+    return {name: array[chosen] for name, array in arrays.items()}
 
 
 def _filled(array: Any) -> ObjectArray:
     """Return a masked array as a plain one: missing is NaN or None."""
     if not isinstance(array, np.ma.MaskedArray):
         return np.asarray(array)
-    plain = array.data if array.dtype.kind == "f" else array.data.astype(object)
-    plain = plain.copy()
-    plain[np.ma.getmaskarray(array)] = np.nan if plain.dtype.kind == "f" else None
-    return np.asarray(plain)
+    values = array.data if array.dtype.kind == "f" else array.data.astype(object)
+    values = values.copy()
+    values[np.ma.getmaskarray(array)] = np.nan if values.dtype.kind == "f" else None
+    return np.asarray(values)
 
 
-def _convert(array: ObjectArray) -> tuple[FloatArray, FeatureKind, tuple[str, ...]]:
+def _as_numbers(name: str, array: ObjectArray) -> _Column:
     """Return a column as numbers; text that is all numbers is a number."""
     if array.dtype.kind in "fiu":
-        return array.astype(np.float64), "number", ()
-    missing = np.asarray(array == None, dtype=np.bool_)  # noqa: E711 - element by element
-    texts, place, frequency = np.unique(
-        array[~missing].astype(str), return_inverse=True, return_counts=True
+        return _Column(values=array.astype(np.float64), kind="number")
+    is_missing = np.asarray(array == None, dtype=np.bool_)  # noqa: E711 - element by element
+    texts, codes, frequencies = np.unique(
+        array[~is_missing].astype(str), return_inverse=True, return_counts=True
     )
     values = np.full(array.shape, np.nan)
-    numeric = np.char.strip(texts)
-    if texts.size and all(_is_number(text) for text in numeric):
-        values[~missing] = numeric.astype(np.float64)[place]
-        return values, "number", ()
-    order = np.argsort(-frequency, kind="stable")
+    stripped = np.char.strip(texts)
+    is_word = np.array([not is_number(text) for text in stripped], dtype=np.bool_)
+    if texts.size and not is_word.any():
+        values[~is_missing] = stripped.astype(np.float64)[codes]
+        return _Column(values=values, kind="number")
+    if texts.size:
+        check_words(
+            name,
+            texts[is_word].tolist(),
+            word_rows=int(frequencies[is_word].sum()),
+            row_count=int(frequencies.sum()),
+        )
+    order = np.argsort(-frequencies, kind="stable")
     rank = np.empty(texts.size)
     rank[order] = np.arange(texts.size)
-    values[~missing] = np.minimum(rank, MAX_CATEGORIES - 1)[place]
-    return values, "category", tuple(texts[order])
-
-
-def _is_number(text: str) -> bool:
-    return re.match(NUMBER, text) is not None
-
-
-def _sha256(
-    names: Sequence[str],
-    converted: Sequence[tuple[FloatArray, FeatureKind, tuple[str, ...]]],
-    groups: Sequence[Group],
-    number: IntArray,
-) -> str:
-    digest = hashlib.sha256(repr([[str(value) for value in group] for group in groups]).encode())
-    digest.update(number.astype("<i8").tobytes())
-    by_name: Mapping[str, tuple[FloatArray, FeatureKind, tuple[str, ...]]] = dict(
-        zip(names, converted, strict=True)
-    )
-    for name in sorted(names):
-        values, kind, categories = by_name[name]
-        digest.update(repr((name, kind, categories)).encode())
-        digest.update(values.astype("<f8").tobytes())
-    return digest.hexdigest()
+    values[~is_missing] = np.minimum(rank, MAX_CATEGORIES - 1)[codes]
+    return _Column(values=values, kind="category", categories=tuple(texts[order]))

@@ -1,26 +1,31 @@
-"""The strata that a repair makes alike: which there are, and which each row belongs to."""
+"""The strata that a repair makes alike: which there are, and which one each row belongs to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fourfifths._arrays import BoolArray, CodeArray, IntArray
-from fourfifths._tables.groups import Group, label
+from fourfifths._arrays import CodeArray
+from fourfifths._tables.groups import Bands, Group, check_banded, label
+from fourfifths._tables.load import Rows
+from fourfifths._tables.numbers import is_number, known_values
+from fourfifths._tables.table import Value
+from fourfifths._tables.types import ColumnType, to_numbers
 from fourfifths.errors import ColumnError, GroupError, listed
 
 Unseen = Literal["error", "keep"]
 Small = Literal["error", "pool"]
-UNKNOWN = -1  # a missing or an unseen value
-LEAST = 4  # rows of a stratum
-MOST = 10_000  # strata
-FEW = 32
-POOL = "small='pool' (--small pool) merges them into one stratum; or "
+UNKNOWN = -1  # the code of a missing or an unseen value
+MIN_ROWS_PER_STRATUM = 4
+MAX_STRATA = 10_000
+# Up to so many values, comparing with each of them is faster than searching in a sorted list.
+MAX_COMPARED_VALUES = 32
+PASSED_VALUES = ("protected",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +42,18 @@ class Strata:
         The groups that share the last stratum, if small ones were pooled.
     rows : tuple of int
         How many rows each was fitted on.
+    bands : mapping of str to Bands
+        Of numeric columns that are cut into strata.
+    passed : bool
+        Whether the values come with the data, and are not columns of it.
     """
 
     by: tuple[str, ...]
     groups: tuple[Group, ...]
     pooled: tuple[Group, ...]
     rows: tuple[int, ...]
+    bands: Mapping[str, Bands] = field(default_factory=dict)
+    passed: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -52,184 +63,288 @@ class Strata:
             names[-1] = f"small strata ({', '.join(label(group) for group in self.pooled)})"
         return tuple(names)
 
-    def codes(self, columns: Sequence[Any]) -> CodeArray:
-        """Return the stratum of each row, -1 where it is missing or was not seen in fit."""
-        return self.renumbered(*_groups(columns))
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The stratifying columns; none where the values come with the data."""
+        return () if self.passed else self.by
 
-    def checked_codes(self, columns: Sequence[Any], unseen: Unseen) -> CodeArray:
-        """Return the stratum of each row; one that was not fitted is an error, or kept."""
-        codes = self.codes(columns)
-        rows = np.flatnonzero(codes < 0)
-        if rows.size and unseen == "error":
-            row = int(rows[0])
-            value = " & ".join(str(each[row]) for each in columns)
+    def codes_of(self, rows: Rows, protected: Any = None, *, unseen: Unseen) -> CodeArray:
+        """Return the stratum of each row; one that was not fitted is an error, or -1.
+
+        `protected` has the rows' values where they are not columns of the table.
+        """
+        _, columns = stratum_columns(
+            rows, None if self.passed else self.by, values=protected, bands=self.bands
+        )
+        codes = self.renumber(*_factorize_jointly(columns, rows.unknown))
+        unknown_rows = np.flatnonzero(codes < 0)
+        if unknown_rows.size and unseen == "error":
+            row = int(unknown_rows[0])
+            value = " & ".join(str(column[row]) for column in columns)
             raise GroupError(
                 f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
-                f"fitted ({listed(self.labels)}); rows of that kind: {rows.size:,}; fit with them, "
-                "or fit with unseen='keep' (--unseen keep), which leaves them as they are"
+                f"fitted ({listed(self.labels)}); {unknown_rows.size:,} rows are like that; fit "
+                "with such rows, or fit with unseen='keep', which leaves them as they are"
             )
         return codes
 
-    def renumbered(self, found: Sequence[Group], codes: CodeArray) -> CodeArray:
-        """Return the stratum of each row, of which the group among those found is known."""
-        places = {written(group): place for place, group in enumerate(self.groups)}
-        places |= {written(group): len(self.groups) - 1 for group in self.pooled}
-        known = [places.get(written(each), UNKNOWN) for each in found]
-        table = np.array([*known, UNKNOWN], dtype=np.int16)
-        if np.array_equal(table[:-1], np.arange(len(found))):
+    def renumber(self, groups: Sequence[Group], codes: CodeArray) -> CodeArray:
+        """Return the stratum of each row from its code among other groups."""
+        code_of = {written(group): code for code, group in enumerate(self.groups)}
+        code_of |= {written(group): len(self.groups) - 1 for group in self.pooled}
+        new_codes = [code_of.get(written(group), UNKNOWN) for group in groups]
+        table = np.array([*new_codes, UNKNOWN], dtype=np.int16)
+        if np.array_equal(table[:-1], np.arange(len(groups))):
             return codes
         return table[codes]
 
 
+def stratum_names(protected: Any, stratify_by: Any) -> tuple[str, ...] | None:
+    """Return the stratifying columns' names, or None where the values come with the data."""
+    named = stratify_by if protected is None else protected
+    if named is None:
+        return None
+    names = (named,) if isinstance(named, str) else named
+    are_names = isinstance(names, Sequence) and all(isinstance(name, str) for name in names)
+    if not are_names or not len(names):
+        raise ColumnError(f"protected={named!r}: expected the name of a column, or several")
+    return tuple(names)
+
+
+def stratum_columns(
+    rows: Rows, names: tuple[str, ...] | None, *, values: Any, bands: Mapping[str, Bands]
+) -> tuple[tuple[str, ...], list[Any]]:
+    """Return what the strata are called, and the columns that make them."""
+    check_banded(bands, names or ())
+    if names is None:
+        columns = _passed_columns(rows, values)
+        if len(columns) == 1:
+            return PASSED_VALUES, columns
+        return tuple(f"protected{index}" for index in range(len(columns))), columns
+    if values is not None:
+        raise GroupError(
+            f"protected: named as {', '.join(map(repr, names))} and passed as values too; give one"
+        )
+    if rows.frame is None:
+        raise GroupError(
+            f"protected={names[0]!r}: X is an array, whose columns have no names; pass the values "
+            "with the data, fit(X, protected=values)"
+        )
+    columns = []
+    for name in names:
+        if name not in rows.columns:
+            raise ColumnError(
+                f"protected={name!r}: no such column in X (columns: {listed(rows.columns)})"
+            )
+        column = rows.column(name)
+        if name in bands:
+            if not (column.dtype.is_numeric() or column.dtype == nw.String):
+                raise ColumnError(f"bands: {name!r} holds {column.dtype}; expected numbers")
+            numbers = to_numbers(column, ColumnType(name=name, kind="number"))
+            columns.append(bands[name].labels_of(numbers))
+        else:
+            columns.append(column)
+    return names, columns
+
+
+def _passed_columns(rows: Rows, values: Any) -> list[Any]:
+    """Return the columns of values that came with the data, not in it."""
+    if values is None:
+        raise GroupError(
+            "protected: name the protected columns of a dataframe, Repairer(protected='sex'), or "
+            "pass their values with the data, fit(X, protected=values)"
+        )
+    columns: list[Any]
+    try:
+        native: Any = nw.from_native(values, eager_only=True, allow_series=True)
+    except TypeError:
+        array = np.asarray(values)
+        if array.dtype.kind == "U" and isinstance(values, list | tuple):
+            array = np.array(values, dtype=object)  # numpy makes text of what is missing
+        if array.ndim not in (1, 2):
+            raise GroupError(
+                f"protected: an array of {array.ndim} dimensions; expected one value for each row"
+            ) from None
+        columns = [array] if array.ndim == 1 else list(array.T)
+    else:
+        is_frame = isinstance(native, nw.DataFrame)
+        series = [native[name] for name in native.columns] if is_frame else [native]
+        columns = [known_values(column, rows.unknown) for column in series]
+    if any(len(column) != len(rows) for column in columns):
+        raise GroupError(
+            f"protected: {len(columns[0]):,} values for {len(rows):,} rows; expected one each"
+        )
+    return columns
+
+
 def fit_strata(
-    by: tuple[str, ...], columns: Sequence[Any], unseen: Unseen, small: Small | Literal["refuse"]
+    rows: Rows,
+    names: tuple[str, ...] | None,
+    *,
+    values: Any = None,
+    bands: Mapping[str, Bands],
+    unseen: Unseen,
+    small: Small | Literal["refuse"],
 ) -> tuple[Strata, CodeArray]:
     """Find the strata, pool small ones if asked to, and return the stratum of each row.
 
     To refuse is an error that does not speak of pooling.
     """
-    found, codes = _groups(columns)
+    by, columns = stratum_columns(rows, names, values=values, bands=bands)
+    groups, codes = _factorize_jointly(columns, rows.unknown)
     name = " & ".join(by)
-    if len({written(group) for group in found}) < len(found):
+    if len({written(group) for group in groups}) < len(groups):
         raise GroupError(f"{name}: holds the same value as text and as a number; make all text")
-    missing = int(np.sum(codes == UNKNOWN))
-    if missing and unseen == "error":
+    missing_count = int(np.sum(codes == UNKNOWN))
+    if missing_count and unseen == "error":
         raise GroupError(
-            f"{name}: {missing:,} rows have no value; give each row one, or take unseen='keep' to "
-            "leave such rows as they are"
+            f"{name}: {missing_count:,} rows have no value; give each row one, or take "
+            "unseen='keep' to leave such rows as they are"
         )
-    if len(found) < 2:
-        only = repr(label(found[0])) if found else "missing values"
-        raise GroupError(f"{name}: holds only {only}; expected at least two strata")
-    known = codes[codes != UNKNOWN] if missing else codes
-    rows = np.bincount(known, minlength=len(found)).astype(np.int64)
-    few = [place for place, size in enumerate(rows) if size < LEAST]
-    if few and small != "pool":
-        remedy = POOL if small == "error" else ""
-        raise GroupError(_too_small(name, [found[place] for place in few], rows[few], remedy))
-    strata = (
-        _pool(by, found, rows, few)
-        if few
-        else Strata(by=by, groups=found, pooled=(), rows=tuple(map(int, rows)))
-    )
-    return strata, strata.renumbered(found, codes)
-
-
-def _pool(by: tuple[str, ...], found: tuple[Group, ...], rows: IntArray, few: list[int]) -> Strata:
-    pooled = tuple(found[place] for place in few)
-    total = int(rows[few].sum())
-    kept = [place for place in range(len(found)) if place not in few]
-    if total < LEAST or not kept:
-        raise GroupError(
-            _too_small(" & ".join(by), pooled, rows[few], "", " even if they are pooled")
-        )
-    return Strata(
+    if len(groups) < 2:
+        content = repr(label(groups[0])) if groups else "missing values"
+        raise GroupError(f"{name}: holds only {content}; expected at least two strata")
+    known_codes = codes[codes != UNKNOWN] if missing_count else codes
+    sizes = np.bincount(known_codes, minlength=len(groups)).astype(np.int64)
+    small_codes = np.flatnonzero(sizes < MIN_ROWS_PER_STRATUM).tolist()
+    strata = Strata(
         by=by,
-        groups=(*(found[place] for place in kept), pooled[0]),
-        pooled=pooled,
-        rows=(*(int(rows[place]) for place in kept), total),
+        groups=groups,
+        pooled=(),
+        rows=tuple(map(int, sizes)),
+        bands=bands,
+        passed=names is None,
     )
+    if small_codes:
+        pooled = tuple(groups[code] for code in small_codes)
+        kept = [code for code in range(len(groups)) if code not in small_codes]
+        pooled_size = int(sizes[small_codes].sum())
+        can_pool = pooled_size >= MIN_ROWS_PER_STRATUM and bool(kept)
+        if small != "pool" or not can_pool:
+            listing = listed(
+                f"{label(group)}: {sizes[code]}"
+                for group, code in zip(pooled, small_codes, strict=True)
+            )
+            even_pooled = " even if they are pooled" if small == "pool" else ""
+            remedy = "small='pool' merges them into one stratum; or " if small == "error" else ""
+            raise GroupError(
+                f"{name}: strata with fewer than {MIN_ROWS_PER_STRATUM} rows{even_pooled}: "
+                f"{listing}; {remedy}leave those rows out, or make coarser strata"
+            )
+        strata = replace(
+            strata,
+            groups=(*(groups[code] for code in kept), pooled[0]),
+            pooled=pooled,
+            rows=(*(int(sizes[code]) for code in kept), pooled_size),
+        )
+    return strata, strata.renumber(groups, codes)
 
 
-def _too_small(
-    name: str, groups: Sequence[Group], rows: IntArray, remedy: str, pooled: str = ""
-) -> str:
-    sizes = listed(f"{label(group)}: {size}" for group, size in zip(groups, rows, strict=True))
-    return (
-        f"{name}: strata with fewer than {LEAST} rows{pooled}: {sizes}; {remedy}leave those rows "
-        "out, or make coarser strata"
-    )
-
-
-def _groups(columns: Sequence[Any]) -> tuple[tuple[Group, ...], CodeArray]:
+def _factorize_jointly(
+    columns: Sequence[Any], unknown: Sequence[Value]
+) -> tuple[tuple[Group, ...], CodeArray]:
     """Return the joint groups that occur, sorted, and the group of each row; -1 for unknown."""
-    values, parts = zip(*(_factorize(column) for column in columns), strict=True)
-    if len(parts) == 1:
-        return tuple((value,) for value in values[0]), parts[0]
-    known = np.all(np.stack(parts) != UNKNOWN, axis=0)
-    joint = np.zeros(parts[0].size, dtype=np.int64)
-    for each, part in zip(values, parts, strict=True):
-        joint = joint * max(len(each), 1) + part
-    found, place = np.unique(joint[known], return_inverse=True)
-    _check_number(found.size)
+    values, column_codes = zip(*(_factorize(column, unknown) for column in columns), strict=True)
+    if len(column_codes) == 1:
+        return tuple((value,) for value in values[0]), column_codes[0]
+    is_known = np.all(np.stack(column_codes) != UNKNOWN, axis=0)
+    shape = [max(len(column_values), 1) for column_values in values]
+    joint = np.zeros(column_codes[0].size, dtype=np.int64)
+    for size, codes in zip(shape, column_codes, strict=True):
+        joint = joint * size + codes
+    combinations, codes_of_known = np.unique(joint[is_known], return_inverse=True)
+    _check_number(combinations.size)
     codes = np.full(joint.size, UNKNOWN, dtype=np.int16)
-    codes[known] = place
-    at = np.unravel_index(found, [max(len(each), 1) for each in values])
-    parts_of = [[each[place] for place in own] for each, own in zip(values, at, strict=True)]
-    return tuple(zip(*parts_of, strict=True)), codes
+    codes[is_known] = codes_of_known
+    value_indices = np.unravel_index(combinations, shape)
+    parts = [
+        [column_values[index] for index in indices]
+        for column_values, indices in zip(values, value_indices, strict=True)
+    ]
+    return tuple(zip(*parts, strict=True)), codes
 
 
-def _factorize(column: Any) -> tuple[tuple[Any, ...], CodeArray]:
-    """Return the distinct values of a column, sorted, and the place of each row's value."""
-    if isinstance(column, nw.Series):
-        missing, distinct = _series_values(column)
-    elif _is_close(column):
-        return _counted(column)
+def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], CodeArray]:
+    """Return the distinct values of a column, sorted, and the code of each row's value."""
+    is_series = isinstance(column, nw.Series)
+    if is_series:
+        is_null = column.is_null()
+        if column.dtype.is_float():
+            is_null = is_null | column.is_nan().fill_null(value=False)
+        values = [_plain(value) for value in column.filter(~is_null).unique().to_list()]
+        distinct: Any = sorted(values, key=lambda value: (isinstance(value, str), value))
+        is_missing = np.asarray(is_null.to_numpy(), dtype=bool)
+    elif _lies_close(column) and not any(is_number(token) for token in unknown):
+        return _factorize_close(column)
     else:
-        missing, distinct = _array_values(column)
+        distinct, is_missing = _distinct_values(column)
     _check_number(len(distinct))
-    codes = np.full(missing.size, UNKNOWN, dtype=np.int16)
-    if isinstance(column, nw.Series) or len(distinct) <= FEW:
-        for place, value in enumerate(distinct):
-            same = column == value
-            if isinstance(same, nw.Series):
-                same = same.fill_null(value=False).to_numpy()
-            codes[np.asarray(same, dtype=bool) & ~missing] = place
+    # Series come with missing values null; arrays may still hold empty texts and tokens.
+    texts = {"", *(str(token).strip() for token in unknown)}
+    is_unknown = [not is_series and str(value).strip() in texts for value in distinct]
+    known_values = [value for value, drop in zip(distinct, is_unknown, strict=True) if not drop]
+    codes = np.full(is_missing.size, UNKNOWN, dtype=np.int16)
+    if is_series or len(distinct) <= MAX_COMPARED_VALUES:
+        for code, value in enumerate(known_values):
+            has_value = column == value
+            if is_series:
+                has_value = has_value.fill_null(value=False).to_numpy()
+            codes[np.asarray(has_value, dtype=bool) & ~is_missing] = code
     else:
-        codes[~missing] = np.searchsorted(distinct, column[~missing])
-    return tuple(_plain(value) for value in distinct), codes
+        code_of = np.where(is_unknown, UNKNOWN, np.cumsum(~np.array(is_unknown)) - 1)
+        codes[~is_missing] = code_of[np.searchsorted(distinct, column[~is_missing])]
+    return tuple(_plain(value) for value in known_values), codes
 
 
-def _is_close(array: NDArray[Any]) -> bool:
+def _lies_close(array: NDArray[Any]) -> bool:
     """Return whether an array holds whole numbers that lie so close together as to be counted."""
-    whole = array.dtype.kind in "iu" and array.size > 0
-    return whole and int(array.max()) - int(array.min()) < MOST
+    holds_integers = array.dtype.kind in "iu" and array.size > 0
+    return holds_integers and int(array.max()) - int(array.min()) < MAX_STRATA
 
 
-def _counted(array: NDArray[Any]) -> tuple[tuple[int, ...], CodeArray]:
-    """Factorize whole numbers that lie close together."""
-    least = array.min()
-    shifted = array.astype(np.int64) - least.astype(np.int64)
+def _factorize_close(array: NDArray[Any]) -> tuple[tuple[int, ...], CodeArray]:
+    """Factorize whole numbers that lie close together, by counting instead of sorting."""
+    lowest = array.min()
+    shifted = array.astype(np.int64) - lowest.astype(np.int64)
     counts = np.bincount(shifted)
     distinct = np.flatnonzero(counts)
     codes = np.full(counts.size, UNKNOWN, dtype=np.int16)
     codes[distinct] = np.arange(distinct.size)
-    return tuple(int(least) + int(value) for value in distinct), codes.take(shifted)
+    return tuple(int(lowest) + int(value) for value in distinct), codes.take(shifted)
 
 
-def _array_values(array: NDArray[Any]) -> tuple[BoolArray, Any]:
+def _distinct_values(array: NDArray[Any]) -> tuple[Any, Any]:
     if array.dtype.kind == "f":
-        missing = np.isnan(array)
+        is_missing = np.isnan(array)
     elif array.dtype.kind == "O":
-        missing = np.asarray((array == None) | (array != array), dtype=bool)  # noqa: E711
+        is_missing = np.asarray((array == None) | (array != array), dtype=bool)  # noqa: E711
     else:
-        missing = np.zeros(array.shape, dtype=bool)
+        is_missing = np.zeros(array.shape, dtype=bool)
     try:
-        return missing, np.unique(array[~missing] if missing.any() else array)
+        return np.unique(array[~is_missing] if is_missing.any() else array), is_missing
     except TypeError:
         raise GroupError("protected: values of several types; make them all text") from None
 
 
-def _series_values(column: nw.Series[Any]) -> tuple[BoolArray, Sequence[Any]]:
-    missing = column.is_null()
-    if column.dtype.is_float():
-        missing = missing | column.is_nan().fill_null(value=False)
-    values = [_plain(value) for value in column.filter(~missing).unique().to_list()]
-    ordered = sorted(values, key=lambda value: (isinstance(value, str), value))
-    return np.asarray(missing.to_numpy(), dtype=bool), ordered
-
-
 def written(group: Group) -> tuple[str, ...]:
-    """Return a group's values as text: a CSV has "1" where other tables have 1 or 1.0."""
-    whole = [isinstance(value, float) and value.is_integer() for value in group]
-    return tuple(str(int(v) if w else v) for v, w in zip(group, whole, strict=True))
+    """Return a group's values as text: a CSV has "1" where other tables have 1 or 1.0.
+
+    Examples
+    --------
+    >>> written((1.0, "a", 2))
+    ('1', 'a', '2')
+    """
+    return tuple(
+        str(int(value) if isinstance(value, float) and value.is_integer() else value)
+        for value in group
+    )
 
 
-def _check_number(found: int) -> None:
-    if found > MOST:
+def _check_number(count: int) -> None:
+    if count > MAX_STRATA:
         raise GroupError(
-            f"the strata: {found:,} different ones, more than {MOST:,}; the column looks like an "
-            "identifier; make coarser strata"
+            f"the strata: {count:,} different ones, more than {MAX_STRATA:,}; the column looks "
+            "like an identifier; make coarser strata"
         )
 
 
@@ -243,15 +358,3 @@ def _plain(value: Any) -> Any:
             "column first"
         )
     return value
-
-
-def strata_names(protected: Any, stratify_by: Any) -> tuple[str, ...] | None:
-    """Return the stratifying columns' names, or None where the values come with the data."""
-    named = stratify_by if protected is None else protected
-    if named is None:
-        return None
-    names = (named,) if isinstance(named, str) else named
-    good = isinstance(names, Sequence) and len(names) and all(isinstance(e, str) for e in names)
-    if not good:
-        raise ColumnError(f"protected={named!r}: expected the name of a column, or several")
-    return tuple(names)

@@ -6,7 +6,7 @@ Its rows stay where they are until somebody asks for them.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ import narwhals as nw
 
 from fourfifths import datasets
 from fourfifths._tables.files import in_one_line, read
-from fourfifths._tables.numbers import NUMBER
+from fourfifths._tables.numbers import NUMBER, is_text, without_missing
 from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
@@ -60,37 +60,49 @@ class Table:
         """Compute a small result frame and return its rows as Python values."""
         try:
             if frame.implementation is nw.Implementation.DUCKDB:
-                native: Any = frame.to_native()
-                found = native.fetchall()
+                relation: Any = frame.to_native()
+                records = relation.fetchall()
             else:
-                found = frame.collect().rows()
+                records = frame.collect().rows()
         except Exception as error:  # each backend has errors of its own
             raise TableError(f"{self.name}: cannot be computed: {in_one_line(error)}") from error
-        return [tuple(_plain(value) for value in row) for row in found]
+        return [tuple(_plain(value) for value in record) for record in records]
+
+    def with_missing(self, columns: Iterable[str], unknown: Sequence[Value]) -> Table:
+        """Return the table with every missing value of these columns null."""
+        table = self
+        for name in columns:
+            expression = without_missing(table.col(name), table.dtype(name), unknown)
+            table = table.with_column(name, expression)
+        return table
 
     def with_numbers(self, name: str, argument: str) -> Table:
         """Return the table with column `name` as floating-point numbers.
 
-        Text is converted (a CSV has nothing else); text that is not a number is an error. NaN
-        becomes missing.
+        Text is converted, since a CSV file has nothing else; text that is not a number is an error.
         """
         dtype = self.dtype(self.column(name, argument))
         number = self.col(name)
-        if dtype == nw.String:
-            number = number.str.strip_chars()
-            odd = self.frame.filter(~number.is_null() & ~number.str.contains(NUMBER))
-            if found := self.rows(odd.select(self.names[name]).head(1)):
-                raise ColumnError(f"{argument}={name!r}: expected numbers, found {found[0][0]!r}")
+        if is_text(dtype):
+            number = number.cast(nw.String()).str.strip_chars()
+            words = self.frame.filter(~number.is_null() & ~number.str.contains(NUMBER))
+            word = self.rows(words.select(self.names[name]).head(1))
+            if word:
+                raise ColumnError(
+                    f"{argument}={name!r}: expected numbers, found {word[0][0]!r}; correct or "
+                    "empty such cells, or, if it means that the value is missing, give "
+                    f"unknown=[{word[0][0]!r}]"
+                )
         elif not dtype.is_numeric():
             raise ColumnError(f"{argument}={name!r}: expected numbers, found {dtype}")
         table = self.with_column(name, number.cast(nw.Float64()))
-        return table.with_column(name, nw.when(~table.col(name).is_nan()).then(table.col(name)))
+        return table.with_column(name, without_missing(table.col(name), nw.Float64()))
 
     def with_column(self, name: str, expression: nw.Expr) -> Table:
         """Return the table with column `name` added or replaced."""
-        inside = self.names.get(name, f"c{len(self.names)}")
-        frame = self.frame.with_columns(expression.alias(inside))
-        return replace(self, frame=frame, names={**self.names, name: inside})
+        inner_name = self.names.get(name, f"c{len(self.names)}")
+        frame = self.frame.with_columns(expression.alias(inner_name))
+        return replace(self, frame=frame, names={**self.names, name: inner_name})
 
 
 def open_table(source: TableLike) -> Table:
@@ -106,7 +118,7 @@ def open_table(source: TableLike) -> Table:
     if isinstance(source, str) and source in datasets.names():
         source = datasets.load(source)
     if isinstance(source, datasets.Dataset):
-        return _wrap(source.table, source.name, source)
+        return _wrap(read(source.path), source.name, source)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         if "." not in path and not os.path.exists(path):  # noqa: PTH110 - a name, not yet a path
@@ -121,7 +133,7 @@ def open_table(source: TableLike) -> Table:
 def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
     try:
         frame = nw.from_native(native).lazy()
-        names = {each: f"c{place}" for place, each in enumerate(frame.collect_schema().names())}
+        columns = frame.collect_schema().names()
     except nw.exceptions.DuplicateError as error:
         raise TableError(f"{name}: a column name is there twice: {in_one_line(error)}") from error
     except TypeError as error:
@@ -130,16 +142,15 @@ def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
             "pandas, polars or pyarrow table, a DuckDB relation, a file's path or the name of a "
             f"shipped data set ({listed(datasets.names())})"
         ) from error
-    return Table(frame=_renamed(frame, names), names=names, name=name, dataset=dataset)
-
-
-def _renamed(frame: nw.LazyFrame[Any], names: Mapping[str, str]) -> nw.LazyFrame[Any]:
-    if frame.implementation is not nw.Implementation.DUCKDB:
-        return frame.rename(dict(names))
-    relation: Any = frame.to_native()
-    quoted = (f"{quote(each)} AS {inside}" for each, inside in names.items())
-    renamed: nw.LazyFrame[Any] = nw.from_native(relation.project(", ".join(quoted)))
-    return renamed
+    names = {column: f"c{index}" for index, column in enumerate(columns)}
+    if frame.implementation is nw.Implementation.DUCKDB:
+        # DuckDB's own projection, because narwhals' rename reads "a.b" as a field of a struct.
+        relation: Any = frame.to_native()
+        quoted = (f"{quote(column)} AS {inner_name}" for column, inner_name in names.items())
+        frame = nw.from_native(relation.project(", ".join(quoted)))
+    else:
+        frame = frame.rename(names)
+    return Table(frame=frame, names=names, name=name, dataset=dataset)
 
 
 def quote(name: str) -> str:

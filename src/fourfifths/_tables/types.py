@@ -1,4 +1,4 @@
-"""What kind of column each is, and its values as numbers: the way into a repair and out again."""
+"""What type of column each is, and its values as numbers: the way into a repair and out again."""
 
 from __future__ import annotations
 
@@ -12,21 +12,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray
+from fourfifths._tables.numbers import is_text, known_values, read_numbers
 from fourfifths.errors import ColumnError, listed, nearest
 
 Kind = Literal["number", "integer", "ordered", "category"]
-Asked = Literal["number", "category"] | Sequence[str] | None
-TEXTS = (nw.String, nw.Categorical, nw.Enum)
-MOST_CATEGORIES = 1_000
-FEWEST_IDENTIFIERS = 20  # so many texts may be categories, however few the rows
-EXACT = 2**53  # whole numbers beyond it are not all floating-point numbers
+MAX_CATEGORIES = 1_000
+# So many different texts may be categories, however few the rows.
+MAX_CATEGORIES_OF_FEW_ROWS = 20
+EXACT_INTEGERS = 2**53  # whole numbers beyond it are not all floating-point numbers
+TRUTH_VALUES = (False, True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Typed:
-    """A column's name, kind and, if it has categories, what they are: lowest or first first.
+class ColumnType:
+    """What a column is repaired as.
 
-    A column of an array has a place instead of a name.
+    Attributes
+    ----------
+    name : str, or int in an array
+    kind : {"number", "integer", "ordered", "category"}
+    categories : tuple
+        Of an ordered column the lowest first, else in alphabetical order.
     """
 
     name: Any
@@ -34,68 +40,115 @@ class Typed:
     categories: tuple[Any, ...] = ()
 
 
+# What a user may say that a column is to be repaired as: None leaves it to the column's type, a
+# sequence is the order of its categories, and a ColumnType is what another repair has learned.
+AskedType = Literal["number", "category"] | Sequence[str] | ColumnType | None
+
+
 def asked_columns(
-    columns: Sequence[str] | Mapping[str, Asked] | None, present: Sequence[str], by: Sequence[str]
-) -> dict[str, Asked]:
+    columns: Sequence[str] | Mapping[str, AskedType] | None,
+    table_columns: Sequence[str],
+    stratifying: Sequence[str],
+) -> dict[str, AskedType]:
     """Return which columns to repair, and as what; by default all but the stratifying ones."""
     if columns is None:
-        return {name: None for name in present if name not in by}
+        return {name: None for name in table_columns if name not in stratifying}
     if isinstance(columns, str):
         columns = [columns]
-    if not isinstance(columns, Iterable) or any(isinstance(each, list) for each in columns):
+    if not isinstance(columns, Iterable) or any(isinstance(name, list) for name in columns):
         raise ColumnError(f"columns={columns!r}: expected names of columns, or places in an array")
-    given = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
+    named = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     asked = {
-        int(name) if isinstance(name, np.integer) else name: kind for name, kind in given.items()
+        int(name) if isinstance(name, np.integer) else name: kind for name, kind in named.items()
     }
     if not asked:
         raise ColumnError("columns: name at least one column to repair")
     for name in asked:
-        if name not in present:
+        if name not in table_columns:
             raise ColumnError(
-                f"columns: no column {name!r}{nearest(name, present)} (columns: {listed(present)})"
+                f"columns: no column {name!r}{nearest(name, table_columns)} (columns: "
+                f"{listed(table_columns)})"
             )
-        if name in by:
+        if name in stratifying:
             raise ColumnError(
                 f"columns: {name!r} is what the strata are made of; it cannot be repaired as well"
             )
     return asked
 
 
-def type_of(column: nw.Series[Any], asked: Asked) -> Typed:
-    """Return the kind of a dataframe's column: as asked, or as its type says."""
-    name, dtype = str(column.name), column.dtype
-    if dtype == nw.Boolean and asked in (None, "number"):
-        return Typed(name=name, kind="ordered", categories=(False, True))
-    if dtype.is_integer() and asked in (None, "number"):
-        return Typed(name=name, kind="integer")
-    if dtype.is_numeric() and asked in (None, "number"):
-        return Typed(name=name, kind="number")
-    if asked == "number":
+def type_of(column: nw.Series[Any], asked: AskedType, unknown: Sequence[Any] = ()) -> ColumnType:
+    """Return the type of a dataframe's column: as asked, or as its values say."""
+    name = str(column.name)
+    if isinstance(asked, ColumnType):
+        return asked
+    # The order of categories is that of the column as it came.
+    order = _natural_order(column) if asked is None else ()
+    column = known_values(column, unknown)
+    if asked in (None, "number"):
+        kind = _number_kind(column, must=asked == "number")
+        if kind == "ordered":
+            return ColumnType(name=name, kind=kind, categories=TRUTH_VALUES)
+        if kind is not None:
+            return ColumnType(name=name, kind=kind)
+    if order:
+        tokens = {str(token) for token in unknown}
+        order = tuple(category for category in order if category not in tokens)
+        return ColumnType(name=name, kind="ordered", categories=order)
+    if asked is None and not is_text(column.dtype):
         raise ColumnError(
-            f"columns: {name!r} is to be repaired as numbers, but holds {_an_example(column)}; "
-            "convert it, or leave it out"
+            f"columns: {name!r} holds {column.dtype}; expected numbers, booleans, text or "
+            "categories; convert it, or name the columns to repair"
         )
-    if asked is None and (order := _arrow_order(column)):
-        return Typed(name=name, kind="ordered", categories=order)
-    if asked is None and isinstance(dtype, nw.Enum):
-        return Typed(name=name, kind="ordered", categories=tuple(dtype.categories))
-    if asked is None and dtype not in (nw.String, nw.Categorical):
-        raise ColumnError(
-            f"columns: {name!r} holds {dtype}; expected numbers, booleans, text or categories; "
-            "convert it, or name the columns to repair"
-        )
+    categories = _categories(column)
+    if asked is None:
+        _check_identifier(column, len(categories))
     if asked in (None, "category"):
-        categories = _categories(column)
-        if asked is None:
-            _check_shared(column, len(categories))
-        return Typed(name=name, kind="category", categories=categories)
-    return Typed(name=name, kind="ordered", categories=_order(name, asked, _categories(column)))
+        return ColumnType(name=name, kind="category", categories=categories)
+    order = _checked_order(name, asked, categories)
+    return ColumnType(name=name, kind="ordered", categories=order)
 
 
-def _arrow_order(column: nw.Series[Any]) -> tuple[str, ...]:
-    """Return the order of one of Arrow's dictionaries that has one."""
-    if column.implementation is not nw.Implementation.PYARROW or column.dtype != nw.Categorical:
+def _checked_order(name: str, asked: Any, categories: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the order that the user gives a column's categories, lowest first."""
+    if isinstance(asked, str) or not isinstance(asked, Sequence):
+        raise ColumnError(
+            f"columns: {name!r} is to be repaired as {asked!r}; expected 'number', 'category' or "
+            "its categories in order, lowest first"
+        )
+    order = tuple(asked)
+    if len(set(order)) != len(order):
+        raise ColumnError(f"columns: the order of {name!r} names a category twice")
+    lacking = [category for category in categories if category not in order]
+    if lacking:
+        raise ColumnError(f"columns: the order of {name!r} lacks {listed(lacking)}")
+    return order
+
+
+def _number_kind(column: nw.Series[Any], *, must: bool) -> Kind | None:
+    """Return the kind of a column of numbers or truth values; None if it holds anything else."""
+    dtype = column.dtype
+    if dtype == nw.Boolean:
+        return "ordered"
+    if dtype.is_numeric():
+        return "integer" if dtype.is_integer() else "number"
+    if dtype == nw.String:
+        numbers = read_numbers(column, must=must)
+        if numbers is not None:
+            return "integer" if numbers.dtype.is_integer() else "number"
+    elif must:
+        raise ColumnError(
+            f"columns: {column.name!r} is to be repaired as numbers, but holds "
+            f"{_an_example(column)}; convert it, or leave it out"
+        )
+    return None
+
+
+def _natural_order(column: nw.Series[Any]) -> tuple[str, ...]:
+    """Return the order that a column's own type gives its categories, if there is one."""
+    dtype = column.dtype
+    if isinstance(dtype, nw.Enum):
+        return tuple(dtype.categories)
+    if column.implementation is not nw.Implementation.PYARROW or dtype != nw.Categorical:
         return ()
     native: Any = column.to_native()
     if not native.type.ordered:
@@ -104,48 +157,56 @@ def _arrow_order(column: nw.Series[Any]) -> tuple[str, ...]:
     return tuple(chunks[0].dictionary.to_pylist()) if chunks else ()
 
 
-def to_numbers(column: nw.Series[Any], typed: Typed) -> FloatArray:
-    """Return a column as numbers: categories by their place, missing as NaN."""
-    if typed.kind in ("number", "integer"):
+def to_numbers(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
+    """Return a column as numbers: categories by their index, missing as NaN."""
+    if column_type.kind in ("number", "integer"):
+        if column.dtype == nw.String:
+            numbers = read_numbers(column, must=True)
+            assert numbers is not None
+            return _as_floats(numbers)
         if not (column.dtype.is_numeric() or column.is_null().all()):
             raise ColumnError(
-                f"column {typed.name!r}: expected numbers, found {_an_example(column)}"
+                f"column {column_type.name!r}: expected numbers, found {_an_example(column)}"
             )
         return _as_floats(column)
     if column.is_null().all():
         return np.full(len(column), np.nan)
-    expected = (nw.Boolean,) if typed.categories == (False, True) else TEXTS
-    if not any(column.dtype == each for each in expected):
+    holds_truth = column_type.categories == TRUTH_VALUES
+    if not (column.dtype == nw.Boolean if holds_truth else is_text(column.dtype)):
         raise ColumnError(
-            f"column {typed.name!r}: expected {listed(typed.categories)}, found "
+            f"column {column_type.name!r}: expected {listed(column_type.categories)}, found "
             f"{_an_example(column)}"
         )
-    places = np.full(len(column), np.nan)
-    for place, category in enumerate(typed.categories):
-        same = (column == category).fill_null(value=False)
-        places[np.asarray(same.to_numpy(), dtype=bool)] = place
-    missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
-    new = np.flatnonzero(np.isnan(places) & ~missing)
-    if new.size:
+    codes = np.full(len(column), np.nan)
+    for code, category in enumerate(column_type.categories):
+        has_category = (column == category).fill_null(value=False)
+        codes[np.asarray(has_category.to_numpy(), dtype=bool)] = code
+    is_missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
+    new_rows = np.flatnonzero(np.isnan(codes) & ~is_missing)
+    if new_rows.size:
         raise ColumnError(
-            f"column {typed.name!r}: {column[int(new[0])]!r} is none of the categories "
-            f"{listed(typed.categories)}; leave such rows out, or fit with them"
+            f"column {column_type.name!r}: {column[int(new_rows[0])]!r} is none of the categories "
+            f"{listed(column_type.categories)}; leave such rows out, or fit with them"
         )
-    return places
+    return codes
 
 
 def _as_floats(column: nw.Series[Any]) -> FloatArray:
     try:
         numbers = column.cast(nw.Float64()).to_numpy()
     except Exception as error:  # Arrow refuses what floats cannot hold
-        raise ColumnError(
-            f"column {str(column.name)!r}: holds whole numbers beyond 2**53, which would be "
-            "changed by reading them; an identifier is not a column to repair"
-        ) from error
+        raise _too_large(str(column.name)) from error
     return np.asarray(numbers, dtype=np.float64)
 
 
-def checked(numbers: FloatArray, typed: Typed) -> FloatArray:
+def _too_large(name: Any) -> ColumnError:
+    return ColumnError(
+        f"column {name!r}: holds whole numbers beyond 2**53, which reading would change; an "
+        "identifier is not a column to repair"
+    )
+
+
+def check_finite(numbers: FloatArray, column_type: ColumnType) -> FloatArray:
     """Return the numbers if all are finite."""
     # A finite sum has no infinite part, and takes one pass and no memory.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -153,43 +214,40 @@ def checked(numbers: FloatArray, typed: Typed) -> FloatArray:
     if not math.isfinite(total) and np.isinf(numbers).any():
         row = int(np.flatnonzero(np.isinf(numbers))[0])
         raise ColumnError(
-            f"column {typed.name!r}: row {row} is infinite; expected finite numbers; make it "
+            f"column {column_type.name!r}: row {row} is infinite; expected finite numbers; make it "
             "missing, or leave the column out"
         )
     return numbers
 
 
-def check_exact(typed: Typed, largest: float) -> None:
+def check_exact(column_type: ColumnType, largest: float) -> None:
     """Raise if a column of whole numbers has some that floating-point numbers cannot hold."""
-    if largest >= EXACT:
-        raise ColumnError(
-            f"column {typed.name!r}: holds whole numbers beyond 2**53, which would be changed by "
-            "reading them; an identifier is not a column to repair"
-        )
+    if largest >= EXACT_INTEGERS:
+        raise _too_large(column_type.name)
 
 
 def from_numbers(
-    column: nw.Series[Any], typed: Typed, before: FloatArray, after: FloatArray
+    column: nw.Series[Any], column_type: ColumnType, before: FloatArray, after: FloatArray
 ) -> nw.Series[Any]:
-    """Return the column with its changed cells replaced.
+    """Return the column with its changed cells replaced; the others stay as they were written.
 
-    Its type stays, but for whole numbers that are to be repaired as numbers, which become floats;
-    decimals are rounded to their own places.
+    The column's type stays, but for whole numbers that are to be repaired as numbers, which become
+    floats; decimals are rounded to their own places, and text stays text.
     """
     rows = np.flatnonzero(before != after)
     rows = rows[~np.isnan(before[rows])]
     changed = after[rows]
-    if typed.kind == "number" and column.dtype.is_integer():
-        column = column.cast(nw.Float64())
-    if typed.kind in ("number", "integer"):
-        numbers = changed if typed.kind == "number" else changed.astype(np.int64)
-        if column.dtype.is_integer() and not _holds(column.dtype, numbers):
-            column = column.cast(nw.Int64())
+    if column_type.kind in ("number", "integer"):
+        numbers = changed if column_type.kind == "number" else changed.astype(np.int64)
         values = nw.new_series("", numbers, backend=column.implementation)
+        if column_type.kind == "number" and column.dtype.is_integer():
+            column = column.cast(nw.Float64())
+        elif column.dtype.is_integer() and not _holds(column.dtype, numbers):
+            column = column.cast(nw.Int64())
         return column.scatter(rows, values.cast(column.dtype))
-    labels = np.array(typed.categories, dtype=object)[changed.astype(np.int64)]
-    if typed.categories == (False, True):
+    if column_type.categories == TRUTH_VALUES:
         return column.scatter(rows, changed.astype(bool))
+    labels = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)]
     if column.implementation is nw.Implementation.PYARROW:
         # Arrow sets cells of plain text only, and has several types of text.
         texts: Any = column.cast(nw.String()).scatter(rows, labels.tolist()).to_native()
@@ -200,8 +258,9 @@ def from_numbers(
         return column.scatter(rows, labels.tolist())
     except Exception as error:  # each backend has errors of its own
         raise ColumnError(
-            f"column {typed.name!r}: its type cannot hold all of {listed(typed.categories)}: give "
-            "it the categories of the table that was fitted, or make it text"
+            f"column {column_type.name!r}: its type cannot hold all of "
+            f"{listed(column_type.categories)}: give it the categories of the table that was "
+            "fitted, or make it text"
         ) from error
 
 
@@ -212,45 +271,31 @@ def _holds(dtype: nw.dtypes.DType, numbers: NDArray[Any]) -> bool:
 
 
 def _categories(column: nw.Series[Any]) -> tuple[str, ...]:
-    found = column.filter(~column.is_null()).unique().to_list()
-    odd = [value for value in found if not isinstance(value, str)]
-    if odd:
+    values = column.filter(~column.is_null()).unique().to_list()
+    not_text = [value for value in values if not isinstance(value, str)]
+    if not_text:
         raise ColumnError(
-            f"columns: {column.name!r} holds {odd[0]!r} among its categories; expected text"
+            f"columns: {column.name!r} holds {not_text[0]!r} among its categories; expected text"
         )
-    if len(found) > MOST_CATEGORIES:
+    if len(values) > MAX_CATEGORIES:
         raise ColumnError(
-            f"columns: {column.name!r} has {len(found):,} different texts, more than "
-            f"{MOST_CATEGORIES:,}: not categories that strata could share; leave it out"
+            f"columns: {column.name!r} has {len(values):,} different texts, more than "
+            f"{MAX_CATEGORIES:,}: not categories that strata could share; leave it out"
         )
-    return tuple(sorted(found))
+    return tuple(sorted(values))
 
 
-def _check_shared(column: nw.Series[Any], categories: int) -> None:
+def _check_identifier(column: nw.Series[Any], category_count: int) -> None:
     """Raise if a column that nobody called categories has a text of its own in most rows."""
-    if categories > FEWEST_IDENTIFIERS and 2 * categories > len(column) - column.null_count():
+    row_count = len(column) - int(column.null_count())
+    if category_count > MAX_CATEGORIES_OF_FEW_ROWS and 2 * category_count > row_count:
         raise ColumnError(
-            f"columns: {column.name!r} has {categories:,} different texts in {len(column):,} rows: "
-            "an identifier, not categories that strata could share; name the columns to repair, "
-            "without it"
+            f"columns: {column.name!r} has {category_count:,} different texts in {len(column):,} "
+            "rows: an identifier, not categories that strata could share; name the columns to "
+            "repair, without it"
         )
-
-
-def _order(name: str, asked: Any, found: tuple[str, ...]) -> tuple[str, ...]:
-    if isinstance(asked, str) or not isinstance(asked, Sequence):
-        raise ColumnError(
-            f"columns: {name!r} is to be repaired as {asked!r}; expected 'number', 'category' or "
-            "its categories in order, lowest first"
-        )
-    order = tuple(asked)
-    if len(set(order)) != len(order):
-        raise ColumnError(f"columns: the order of {name!r} names a category twice")
-    lacking = [category for category in found if category not in order]
-    if lacking:
-        raise ColumnError(f"columns: the order of {name!r} lacks {listed(lacking)}")
-    return order
 
 
 def _an_example(column: nw.Series[Any]) -> str:
-    found = column.filter(~column.is_null()).head(1).to_list()
-    return repr(found[0]) if found else str(column.dtype)
+    values = column.filter(~column.is_null()).head(1).to_list()
+    return repr(values[0]) if values else str(column.dtype)

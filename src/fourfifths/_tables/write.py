@@ -9,23 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from fourfifths._tables.files import in_one_line, replace_file
-from fourfifths._tables.load import Loaded
 from fourfifths.errors import FourfifthsError, OutputError
 
 OUT_ENDINGS = (".csv", ".tsv", ".parquet")
-
-
-def as_written(loaded: Loaded, after: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Return a repaired table whose cells that did not change stand as they were written."""
-    for name, text in loaded.texts.items():
-        own, new = loaded.frame[name], after[name]
-        same = (own.cast(nw.Float64()) == new.cast(nw.Float64())) | new.is_null()
-        rows = np.flatnonzero(~np.asarray(same.fill_null(value=False).to_numpy(), dtype=bool))
-        after = after.with_columns(text.scatter(rows, new[rows].cast(nw.String())).alias(name))
-    return after
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
@@ -40,18 +28,31 @@ def write_table(
     """Write a table as CSV or Parquet, whole or not at all; .tsv has tabs."""
     check_output(path)
     table = frame.to_arrow()
-    name = Path(path).name.lower()
-    lower = [column.lower() for column in table.column_names]
-    if not name.endswith(".parquet") and len({*lower}) < len(lower):
+    ending = Path(path).suffix.lower()
+    lower_names = [column.lower() for column in table.column_names]
+    if ending != ".parquet" and len(set(lower_names)) < len(lower_names):
         raise OutputError(f"{path}: columns differ only in case; rename one for a CSV")
 
+    def write_to(file: Path) -> None:
+        if ending == ".parquet":
+            from pyarrow import parquet
+
+            parquet.write_table(_with_pandas_notes(table), file)
+            return
+        import duckdb
+
+        mark = "\t" if ending == ".tsv" else separator
+        duckdb.connect().from_arrow(table).write_csv(str(file), sep=mark, header=True)
+
     def write(target: Path) -> None:
+        if target.is_file():
+            write_to(target)
+            return
         # A pipe or a device gets the bytes of a whole file: libraries remove what fails.
         with tempfile.TemporaryDirectory() as folder:
-            made = target if target.is_file() else Path(folder) / f"table{name[name.rfind('.') :]}"
-            _write_arrow(table, made, name, separator)
-            if made is not target:
-                target.write_bytes(made.read_bytes())
+            file = Path(folder) / f"table{ending}"
+            write_to(file)
+            target.write_bytes(file.read_bytes())
 
     try:
         replace_file(path, write)
@@ -61,32 +62,24 @@ def write_table(
         raise OutputError(f"{path}: cannot be written: {in_one_line(error)}") from error
 
 
-def _write_arrow(table: Any, path: Path, name: str, separator: str) -> None:
-    if name.endswith(".parquet"):
-        from pyarrow import parquet
+def _with_pandas_notes(table: Any) -> Any:
+    """Return the table with pandas' notes on its columns' types as they are now.
 
-        parquet.write_table(_with_true_notes(table), path)
-        return
-    import duckdb
-
-    separator = "\t" if name.endswith(".tsv") else separator
-    duckdb.connect().from_arrow(table).write_csv(str(path), sep=separator, header=True)
-
-
-def _with_true_notes(table: Any) -> Any:
-    """Return the table with what pandas notes of its columns' types as it is now."""
+    pandas keeps them in the metadata of a Parquet file, and would turn repaired numbers back into
+    whole ones by them.
+    """
     import pyarrow as pa
 
-    notes = dict(table.schema.metadata or {})
-    if b"pandas" not in notes:
+    metadata = dict(table.schema.metadata or {})
+    if b"pandas" not in metadata:
         return table
-    found = json.loads(notes[b"pandas"])
-    for column in found.get("columns", ()):
-        name, noted = column.get("field_name"), str(column.get("numpy_type", ""))
-        if "int" not in noted.lower() or name not in table.column_names:
+    notes = json.loads(metadata[b"pandas"])
+    for column in notes.get("columns", ()):
+        name, noted_type = column.get("field_name"), str(column.get("numpy_type", ""))
+        if "int" not in noted_type.lower() or name not in table.column_names:
             continue
-        now = {pa.float64(): "float64", pa.int64(): "int64"}.get(table.field(name).type)
-        if now is not None:  # pandas' types that can be missing begin with a capital
-            now = now.capitalize() if noted[0].isupper() else now
-            column |= {"pandas_type": now.lower(), "numpy_type": now}
-    return table.replace_schema_metadata({**notes, b"pandas": json.dumps(found).encode()})
+        type_now = {pa.float64(): "float64", pa.int64(): "int64"}.get(table.field(name).type)
+        if type_now is not None:  # pandas' types that can be missing begin with a capital
+            numpy_type = type_now.capitalize() if noted_type[0].isupper() else type_now
+            column |= {"pandas_type": type_now, "numpy_type": numpy_type}
+    return table.replace_schema_metadata({**metadata, b"pandas": json.dumps(notes).encode()})

@@ -13,10 +13,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from fourfifths._arrays import BoolArray, CodeArray, IntArray
 from fourfifths._certify.plan import choose_features
-from fourfifths._impact.rules import RULES
-from fourfifths._tables.groups import designated_reference
-from fourfifths._tables.inputs import Input, strata_columns
-from fourfifths._tables.load import load_table, with_numbers
+from fourfifths._tables.groups import choose_reference
+from fourfifths._tables.load import load_rows
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.strata import Strata, fit_strata
 from fourfifths._tables.table import Table, TableLike, open_table
@@ -115,6 +113,7 @@ def read_data(
     reference: Any,
     columns: Sequence[str] | None,
     bands: Mapping[str, Sequence[float]] | None,
+    unknown: Any,
     stratify_by: Sequence[str],
     split: Split,
 ) -> Data:
@@ -122,23 +121,24 @@ def read_data(
     opened = open_table(table)
     roles = assign_roles(
         opened,
-        RULES["feldman2015"],
         protected=protected,
         outcome=outcome,
         favorable=favorable,
         reference=reference,
         bands=bands,
+        unknown=unknown,
     )
     side_column = _split_column(opened.columns, opened.dataset, split)
     names = _features(opened, roles, columns, side_column, stratify_by)
     orders = dict(opened.dataset.orders) if opened.dataset else {}
-    loaded = load_table(table)
-    loaded = with_numbers(loaded, [name for name in names if name not in orders], must=False)
-    frame = with_numbers(loaded, roles.bands, must=True).frame
-    by = tuple(roles.protected)
-    _, parts = strata_columns(Input(frame=frame), by, None, roles.bands)
-    strata, group = fit_strata(by, parts, "keep", "refuse")
-    known, selected, favorable = outcome_of(frame[str(roles.outcome)], roles.favorable)
+    table_rows = load_rows(table, roles.unknown).with_numbers(
+        [name for name in names if name not in orders]
+    )
+    frame, by = table_rows.dataframe, tuple(roles.protected)
+    strata, group = fit_strata(table_rows, by, bands=roles.bands, unseen="keep", small="refuse")
+    known, selected, favorable = outcome_of(
+        frame[str(roles.outcome)], roles.favorable, roles.unknown
+    )
     roles = replace(roles, favorable=favorable)
     known &= group >= 0
     side = _sides(frame, side_column)
@@ -201,12 +201,13 @@ def _sides(frame: nw.DataFrame[Any], column: str | None) -> Any:
 
 
 def _reference(strata: Strata, roles: Roles, group: CodeArray, selected: BoolArray) -> int:
-    named = {**roles.default_reference, **roles.reference}
-    chosen = designated_reference(strata.by, strata.groups, named)
-    if chosen is not None:
-        return chosen
-    rates = np.bincount(group, weights=selected) / np.bincount(group)
-    return int(np.argmax(rates))
+    return choose_reference(
+        strata.by,
+        strata.groups,
+        designated=roles.designated,
+        rates=np.bincount(group, weights=selected) / np.bincount(group),
+        otherwise="highest rate",
+    )
 
 
 def _notes(known: BoolArray) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ def tradeoff(
     reference: Any = None,
     columns: Sequence[str] | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
+    unknown: Any = (),
     stratify_by: str | Sequence[str] = (),
     models: Sequence[str] | Mapping[str, Any] | None = None,
     methods: Sequence[Method] = ("random",),
@@ -63,7 +64,7 @@ def tradeoff(
 
     Parameters
     ----------
-    table, protected, outcome, favorable, reference, columns, bands
+    table, protected, outcome, favorable, reference, columns, bands, unknown
         As for `certify`; the columns are what is repaired, and what models use.
     stratify_by : str or sequence of str, optional
         Columns to repair by instead of the protected ones; small strata are pooled, and rows of
@@ -108,6 +109,7 @@ def tradeoff(
         reference=reference,
         columns=columns,
         bands=bands,
+        unknown=unknown,
         stratify_by=(stratify_by,) if isinstance(stratify_by, str) else stratify_by,
         split=split,
     )
@@ -146,7 +148,7 @@ class _Repairers:
             data, roles = self.data, self.data.roles
             strata: dict[str, Any] = {
                 "protected": tuple(roles.protected),
-                "bands": dict(roles.bands) or None,
+                "bands": {name: cut.edges for name, cut in roles.bands.items()} or None,
             }
             if data.stratify_by:
                 strata = {"stratify_by": data.stratify_by, "small": "pool", "unseen": "keep"}
@@ -160,16 +162,18 @@ class _Repairers:
             if self.whole is None:
                 every = clone(repairer).set_params(scope="column")
                 self.whole = every.fit(data.frame.to_native())
-            self.fitted[repeat, scope] = repairer.fit_part(train, self.whole)
+            # A part of the rows may lack a category that the others have.
+            types = {column.name: column for column in self.whole.column_types_}
+            self.fitted[repeat, scope] = repairer.set_params(columns=types).fit(train)
         return self.fitted[repeat, scope]
 
     @property
     def is_category(self) -> list[bool]:
-        return [each.kind == "category" for each in self.of(0, "column").typed_]
+        return [each.kind == "category" for each in self.of(0, "column").column_types_]
 
 
 def _versions(
-    repeats: int, scopes: Sequence[str], methods: Sequence[str], amounts: Sequence[float]
+    repeats: int, scopes: Sequence[str], methods: Sequence[Method], amounts: Sequence[float]
 ) -> list[Version]:
     """Return every version once: without repair, method and scope do not matter."""
     every = [

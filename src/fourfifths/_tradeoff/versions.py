@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +12,12 @@ from sklearn.base import clone
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._certify.auditors import BalancedCut, panel, quiet, score_of
+from fourfifths._repair.ordered import Method
 from fourfifths._repair.random import Calls
 from fourfifths._repair.repairer import Repairer
 from fourfifths._stats.balanced_error import Errors
 from fourfifths._tables.files import in_one_line
+from fourfifths._tables.load import rows_of
 from fourfifths._tables.types import to_numbers
 from fourfifths._tradeoff.models import PaperModel
 from fourfifths._tradeoff.points import Auc, area, tally
@@ -30,7 +31,7 @@ class Version:
 
     repeat: int
     scope: str
-    method: str
+    method: Method
     amount: float
 
     @property
@@ -78,7 +79,7 @@ def run_version(
         "changed": changed,
         "auditor": _audit(values, rows, split, repairer, auditors, random_state),
     }
-    features = [each.name for each in repairer.typed_]
+    features = [each.name for each in repairer.column_types_]
     records = []
     for name, model in models.items():
         given = values if isinstance(model, PaperModel) else frame.select(*features).to_native()
@@ -92,15 +93,18 @@ def run_version(
 def _repaired(repairer: Repairer, version: Version, rows: Rows, random_state: int) -> Any:
     if version.amount == 0:
         return rows.frame
-    # A copy with draws of its own: the same whichever process runs it, and in whatever order.
-    own = copy(repairer)
-    own.calls_ = Calls(random_state + version.repeat)
-    own.set_params(method=version.method, amount=version.amount)
-    return own.transform(rows.frame)
+    table = rows_of(rows.frame)
+    codes = repairer.strata_.codes_of(table, unseen=repairer.unseen)
+    # Draws of its own: the same whichever process runs it, and in whatever order.
+    draws = Calls(random_state + version.repeat).next()
+    output = repairer.fitted_.transform(
+        table, codes, method=version.method, amount=version.amount, draws=draws
+    )
+    return output.native()
 
 
 def _matrix(frame: nw.DataFrame[Any], repairer: Repairer) -> FloatArray:
-    return np.column_stack([to_numbers(frame[each.name], each) for each in repairer.typed_])
+    return np.column_stack([to_numbers(frame[each.name], each) for each in repairer.column_types_])
 
 
 def _judge(
@@ -144,7 +148,7 @@ def _audit(
     random_state: int,
 ) -> Record:
     """Return the errors of every auditor on the test rows, in the pair where they are fewest."""
-    is_category = [each.kind == "category" for each in repairer.typed_]
+    is_category = [each.kind == "category" for each in repairer.column_types_]
     chosen = panel(auditors, is_category, random_state)
     found = {
         name: min(

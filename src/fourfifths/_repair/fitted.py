@@ -1,0 +1,93 @@
+"""What a repair has learned, as a function of rows: the same for tables, files and single rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._repair.explain import Explanation, explain_row
+from fourfifths._repair.model import Model
+from fourfifths._repair.ordered import Method
+from fourfifths._repair.random import Draws
+from fourfifths._tables.load import Output, Rows
+from fourfifths._tables.strata import Strata
+from fourfifths._tables.types import ColumnType, check_finite
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedRepair:
+    """Strata, columns and the model that makes the columns alike in all strata.
+
+    Attributes
+    ----------
+    strata : Strata
+    column_types : tuple of ColumnType
+        The columns that are repaired.
+    model : Model
+    table_columns : tuple of str or None
+        The columns of the dataframe that it was fitted to; None for an array.
+    """
+
+    strata: Strata
+    column_types: tuple[ColumnType, ...]
+    model: Model
+    table_columns: tuple[str, ...] | None
+
+    @property
+    def needed_columns(self) -> tuple[Any, ...]:
+        """The columns that a table must have: the stratifying and the repaired ones."""
+        return (*self.strata.columns, *(column.name for column in self.column_types))
+
+    def types_in(self, rows: Rows) -> list[ColumnType]:
+        """Return the repaired columns as these rows call them: by name, or by place."""
+        if self.table_columns is not None and rows.frame is not None:
+            return list(self.column_types)
+        names: Sequence[Any] = self.table_columns or range(len(rows.columns))
+        return [
+            replace(column, name=rows.columns[names.index(column.name)])
+            for column in self.column_types
+        ]
+
+    def numbers(self, rows: Rows) -> list[FloatArray]:
+        """Return the repaired columns' values as numbers, none of them infinite."""
+        column_types = self.types_in(rows)
+        return [
+            check_finite(values, column_type)
+            for values, column_type in zip(rows.numbers(column_types), column_types, strict=True)
+        ]
+
+    def transform(
+        self, rows: Rows, codes: CodeArray, *, method: Method, amount: float, draws: Draws
+    ) -> Output:
+        """Repair rows whose strata are known; rows of stratum -1 and missing values stay."""
+        before = self.numbers(rows)
+        output = rows.output(self._written_types(rows, method, amount), before)
+        if amount > 0:
+            self.model.apply(before, codes, output.after, method, amount, draws)
+        return output
+
+    def explain(
+        self, rows: Rows, codes: CodeArray, *, method: Method, amount: float, draws: Draws
+    ) -> Explanation:
+        """Repair a single row and say what was changed and why."""
+        return explain_row(
+            self.model,
+            self.strata,
+            self.column_types,
+            self.numbers(rows),
+            codes,
+            method,
+            amount,
+            draws,
+        )
+
+    def _written_types(self, rows: Rows, method: Method, amount: float) -> Sequence[ColumnType]:
+        """Return the types after the repair: halves of whole numbers are no whole numbers."""
+        if method != "geometric" or amount == 0:
+            return self.types_in(rows)
+        return [
+            replace(column, kind="number") if column.kind == "integer" else column
+            for column in self.types_in(rows)
+        ]
