@@ -142,7 +142,7 @@ def compare(
         ]
     )
     for name in COMPARISONS:
-        if name in group_figures:
+        if name in group_figures:  # Holm's p comes later, when all attributes are compared
             group_figures[name][reference] = np.nan
     return Comparison(
         attribute=attribute,
@@ -174,20 +174,20 @@ def _choose_reference(attribute: Attribute, sums: Tally, *, roles: Roles, rule: 
             )
     if designated is not None:
         return designated
-    # A very small group may have the highest rate by chance. It is eligible only if all are small.
+    # A very small group may have the highest rate by chance, so it is chosen only if all are small.
     is_large = sums.weight >= float(rule.minimum_share) * sums.weight.sum()
     is_eligible = is_large if np.any(is_large) else np.ones(is_large.shape, dtype=np.bool_)
     return int(np.argmax(np.where(is_eligible, sums.weight_selected / sums.weight, -1.0)))
 
 
 def figures(
-    tally: Tally, reference: int, *, exact: bool, confidence: float
+    sums: Tally, reference: int, *, exact: bool, confidence: float
 ) -> dict[str, FloatArray]:
     """Return every figure that follows from the selections of each group.
 
     Parameters
     ----------
-    tally : Tally
+    sums : Tally
     reference : int
         The index of the reference among the groups.
     exact : bool
@@ -200,13 +200,13 @@ def figures(
     dict of str to float array
         By the names of the fields of `GroupImpact`; `shortfall` as its two fields.
     """
-    n, x = tally.weight, tally.weight_selected
+    n, x = sums.weight, sums.weight_selected
     n_reference, x_reference = n[reference], x[reference]
     rate = divide(x, n)
     pooled = divide(x + x_reference, n + n_reference)
 
     # Tests and intervals take effective sizes; where persons are counted these are the counts.
-    size = tally.effective
+    size = sums.effective
     effective = (rate * size, size, (rate * size)[reference], size[reference])
     rate_reference = effective[2] / effective[3]
     rate_limits = clopper_pearson(rate * size, size, confidence=confidence)

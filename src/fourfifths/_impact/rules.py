@@ -330,6 +330,7 @@ def _judge_difference(rule: Rule, facts: Facts) -> Finding:
     ]
     is_significant, test = _significance(rule, facts)
     ratio = _describe_ratio(rule, facts, crossed=crossed)
+    power_caveat = _power_caveat(facts)
     uses_test = rule.decision != "ratio"
     because = f"{ratio}; {test}" if uses_test else ratio
     is_small = facts.flip_reverses or facts.least_expected < rule.exact_below_expected
@@ -353,9 +354,9 @@ def _judge_difference(rule: Rule, facts: Facts) -> Finding:
             because += f"; only {facts.least_expected:.1f} expected in one cell"
     elif uses_test and is_significant:
         reading = NOT_INDICATED if crossed else ABOVE_BUT_SIGNIFICANT
-    elif uses_test and _is_underpowered(facts):
+    elif uses_test and power_caveat:
         reading = INCONCLUSIVE
-        because += f"; {_describe_power(facts)}"
+        because += f"; {power_caveat}"
     below_line = bool(crossed) and crossed[0] == rule.lines[0]
     return Finding(reading=reading, because=because, below_line=below_line)
 
@@ -392,14 +393,15 @@ def _describe_ratio(rule: Rule, facts: Facts, *, crossed: list[Fraction]) -> str
     return text
 
 
-def _is_underpowered(facts: Facts) -> bool:
-    """Whether a ratio of four fifths would probably go unnoticed, and is not excluded either."""
+def _power_caveat(facts: Facts) -> str:
+    """Return the words about missing power, or nothing where the rows are enough.
+
+    They are not enough if a ratio of four fifths would probably go unnoticed, and the interval does
+    not exclude it either.
+    """
     line = float(FOUR_FIFTHS)
-    would_miss = math.isnan(facts.detectable_ratio) or facts.detectable_ratio < line
-    return would_miss and not facts.ratio_low > line
-
-
-def _describe_power(facts: Facts) -> str:
+    if facts.detectable_ratio >= line or facts.ratio_low > line:
+        return ""
     if math.isnan(facts.detectable_ratio):
         return "with this many rows even a ratio of 0 would go unnoticed more than one time in five"
     return (
