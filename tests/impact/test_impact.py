@@ -77,7 +77,7 @@ TEAL = {"Black": (26, 48), "White": (206, 259)}
     ("group", "reference", "figures", "shortfall"), GOLDENS.values(), ids=GOLDENS
 )
 def test_golden(measured, group, reference, figures, shortfall):
-    found = measured({"group": group, "reference": reference}, reference="reference")["group"]
+    found = measured({"focal": group, "reference": reference}, reference="reference")["focal"]
     assert {name: getattr(found, name) for name in figures} == {
         name: printed(text) for name, text in figures.items()
     }
@@ -95,21 +95,21 @@ def test_ricci_captain_is_below_four_fifths_and_far_from_significant(measured):
 
 @DOORS
 def test_the_flip_case_is_small_numbers(measured):
-    group = measured({"group": (1, 10), "reference": (3, 20)})["group"]
+    group = measured({"focal": (1, 10), "reference": (3, 20)})["focal"]
     assert group.finding == "small numbers"
     assert "one person's outcome would make the ratio 2.00" in group.because
 
 
 @DOORS
 def test_three_of_five_against_six_of_eight_is_exactly_four_fifths_and_not_below(measured):
-    group = measured({"group": (3, 5), "reference": (6, 8)})["group"]
+    group = measured({"focal": (3, 5), "reference": (6, 8)})["focal"]
     assert "ratio 0.800, not below 4/5" in group.because
     assert "indicated under" not in group.finding
 
 
 @DOORS
 def test_the_ratio_of_three_of_five_to_six_of_eight_is_the_number_four_fifths(measured):
-    assert measured({"group": (3, 5), "reference": (6, 8)})["group"].impact_ratio == 0.8
+    assert measured({"focal": (3, 5), "reference": (6, 8)})["focal"].impact_ratio == 0.8
 
 
 @DOORS
@@ -199,16 +199,16 @@ def test_rates_differences_and_shares_by_hand():
     ],
 )
 def test_the_flip_moves_one_selection_to_the_side_with_the_lower_rate(group, reference, flip):
-    result = measure({"group": group, "reference": reference}, reference="reference")
-    assert result["group"].flip == pytest.approx(flip)
+    result = measure({"focal": group, "reference": reference}, reference="reference")
+    assert result["focal"].flip == pytest.approx(flip)
 
 
 @pytest.mark.parametrize(
     ("group", "reference"), [((5, 10), (5, 10)), ((0, 10), (1, 10)), ((0, 5), (0, 5))]
 )
 def test_there_is_no_flip_where_nothing_can_be_moved(group, reference):
-    groups = {"group": group, "reference": reference}
-    found = measure_aggregated(groups, reference="reference")["group"]
+    groups = {"focal": group, "reference": reference}
+    found = measure_aggregated(groups, reference="reference")["focal"]
     assert math.isnan(found.flip)
     assert found.why["flip"]
 
@@ -221,7 +221,7 @@ def test_the_balanced_error_rate_is_that_of_predicting_the_reference_from_select
 
 
 def test_a_group_of_whom_no_one_is_selected():
-    group = measure({"group": (0, 20), "reference": (10, 20)})["group"]
+    group = measure({"focal": (0, 20), "reference": (10, 20)})["focal"]
     assert group.impact_ratio == 0
     assert group.impact_ratio_interval[0] == 0
     assert math.isfinite(group.impact_ratio_interval[1])
@@ -230,8 +230,8 @@ def test_a_group_of_whom_no_one_is_selected():
 
 
 def test_a_reference_of_whom_no_one_is_selected():
-    result = measure({"group": (5, 20), "reference": (0, 20)}, reference="reference")
-    group = result["group"]
+    result = measure({"focal": (5, 20), "reference": (0, 20)}, reference="reference")
+    group = result["focal"]
     assert math.isnan(group.impact_ratio)
     assert "no one in the reference group was selected" in group.why["impact_ratio"]
     assert group.likelihood_ratio == 0
@@ -240,8 +240,8 @@ def test_a_reference_of_whom_no_one_is_selected():
 
 
 def test_undefined_is_never_zero_one_or_infinity():
-    groups = {"group": (0, 20), "reference": (0, 20)}
-    group = measure_aggregated(groups, reference="reference")["group"]
+    groups = {"focal": (0, 20), "reference": (0, 20)}
+    group = measure_aggregated(groups, reference="reference")["focal"]
     for figure in ("impact_ratio", "likelihood_ratio", "z", "phi", "flip", "detectable_ratio"):
         assert math.isnan(getattr(group, figure)), figure
         assert group.why[figure], figure

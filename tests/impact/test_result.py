@@ -1,4 +1,4 @@
-"""The public contract of ``--format json``."""
+"""Looking up groups and attributes, and the public contract of ``--format json``."""
 
 from __future__ import annotations
 
@@ -89,12 +89,81 @@ def text_of(audit):
     return audit().to_json()
 
 
-def told(audit):
+def answer_of(audit):
     return json.loads(text_of(audit))
 
 
 def groups(answer):
     return [group for attribute in answer["attributes"] for group in attribute["groups"]]
+
+
+@pytest.fixture(scope="module")
+def joint():
+    table = pd.DataFrame(
+        {
+            "sex": ["F", "F", "M", "M"] * 5,
+            "race": ["B", "W", "B", "W"] * 5,
+            "hired": ["yes", "no", "yes", "yes"] * 5,
+        }
+    )
+    return fourfifths.impact(table, protected=["sex", "race"], outcome="hired")
+
+
+@pytest.mark.parametrize(
+    ("key", "index"),
+    [("sex", 0), ("race", 1), (("sex",), 0), (("sex", "race"), 2), ("sex & race", 2)],
+)
+def test_a_key_that_names_an_attribute_returns_it(joint, key, index):
+    assert joint[key] is joint.attributes[index]
+
+
+def test_a_group_is_looked_up_in_its_attribute(joint):
+    assert joint["sex"]["F"].selected == 5
+    assert joint["sex & race"]["F & B"].selected == 5
+    assert joint["sex", "race"]["F", "W"].selected == 0
+
+
+def test_with_one_attribute_a_key_is_a_group_or_the_attribute():
+    result = measure({"A": (3, 8), "B": (16, 25)})
+    assert result["A"].n == 8
+    assert result["group"] is result.attributes[0]
+    assert result["group",] is result.attributes[0]
+    assert result["group"]["A"] is result["A"]
+
+
+def test_a_group_may_be_looked_up_by_its_value():
+    result = of_type([1, 2, 1, 2])
+    assert result[1] is result["1"]
+    assert result[1].values == {"group": 1}
+
+
+def test_where_a_group_has_the_name_of_the_attribute_the_attribute_wins():
+    result = measure({"group": (3, 8), "B": (16, 25)})
+    assert isinstance(result["group"], fourfifths.AttributeImpact)
+    assert result["group"]["group"].n == 8
+
+
+def test_a_key_that_is_nothing_names_what_there_is():
+    with pytest.raises(KeyError, match=r"no group 'Martian' of 'group'; its groups are 'A', 'B'"):
+        measure({"A": (3, 8), "B": (16, 25)})["Martian"]
+
+
+def test_a_group_without_its_attribute_is_told_how_to_name_it(joint):
+    with pytest.raises(KeyError, match=r"no protected attribute 'F'") as caught:
+        joint["F"]
+    message = caught.value.args[0]
+    assert "there are 'sex', 'race', 'sex & race'" in message
+    assert "as in result['sex']['F']" in message
+
+
+@pytest.mark.parametrize("key", [("race", "sex"), 3, None, ("sex", 1)])
+def test_another_key_is_no_attribute(joint, key):
+    with pytest.raises(KeyError, match="no protected attribute"):
+        joint[key]
+
+
+def test_a_result_runs_over_its_attributes(joint):
+    assert [attribute.name for attribute in joint] == ["sex", "race", "sex & race"]
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +181,7 @@ def test_the_schema_is_of_draft_2020_12():
 
 @EVERY_AUDIT
 def test_every_audit_keeps_the_contract(audit, validator):
-    assert [error.message for error in validator.iter_errors(told(audit))] == []
+    assert [error.message for error in validator.iter_errors(answer_of(audit))] == []
 
 
 @pytest.mark.parametrize(
@@ -128,14 +197,14 @@ def test_every_audit_keeps_the_contract(audit, validator):
     ],
 )
 def test_the_schema_refuses_what_is_broken(broken, validator):
-    answer = told(AUDITS["Teal"])
+    answer = answer_of(AUDITS["Teal"])
     broken(answer)
     assert not validator.is_valid(answer)
 
 
 @EVERY_AUDIT
 def test_every_key_of_the_contract_is_there(audit):
-    answer = told(audit)
+    answer = answer_of(audit)
     assert {"rule", "attributes"} <= answer.keys()
     for attribute in answer["attributes"]:
         assert {"protected", "reference", "unknown", "groups"} <= attribute.keys()
@@ -144,7 +213,7 @@ def test_every_key_of_the_contract_is_there(audit):
 
 @EVERY_AUDIT
 def test_every_undefined_number_has_a_reason(audit):
-    for group in groups(told(audit)):
+    for group in groups(answer_of(audit)):
         for name in group.keys() - NOT_NUMBERS:
             value = group[name]
             parts = value if isinstance(value, list) else [value]
@@ -154,12 +223,12 @@ def test_every_undefined_number_has_a_reason(audit):
 
 @EVERY_AUDIT
 def test_a_reason_is_a_sentence(audit):
-    for group in groups(told(audit)):
+    for group in groups(answer_of(audit)):
         assert all(len(reason.split()) > 2 for reason in group["why"].values())
 
 
 def test_an_undefined_number_within_strata_has_a_reason():
-    group = groups(told(AUDITS["one stratum"]))[0]
+    group = groups(answer_of(AUDITS["one stratum"]))[0]
     assert group["stratified"]["breslow_day"] is None
     reasons = group["why"] | group["stratified"].get("why", {})
     assert any("breslow_day" in name for name in reasons)
@@ -167,7 +236,7 @@ def test_an_undefined_number_within_strata_has_a_reason():
 
 @EVERY_AUDIT
 def test_the_reference_is_among_the_groups(audit):
-    for attribute in told(audit)["attributes"]:
+    for attribute in answer_of(audit)["attributes"]:
         named = [group["group"] for group in attribute["groups"]]
         assert attribute["reference"] in named
         findings = [group["finding"] for group in attribute["groups"]]
@@ -176,14 +245,14 @@ def test_the_reference_is_among_the_groups(audit):
 
 @EVERY_AUDIT
 def test_shares_sum_to_one(audit):
-    for attribute in told(audit)["attributes"]:
+    for attribute in answer_of(audit)["attributes"]:
         assert sum(group["share"] for group in attribute["groups"]) == pytest.approx(1)
 
 
 def test_values_keep_their_type():
-    assert groups(told(AUDITS["whole numbers"]))[0]["values"] == {"group": 1}
-    assert groups(told(AUDITS["truth values"]))[0]["values"] == {"group": False}
-    assert groups(told(AUDITS["joint"]))[-1]["values"] == {"sex": "Male", "race": "White"}
+    assert groups(answer_of(AUDITS["whole numbers"]))[0]["values"] == {"group": 1}
+    assert groups(answer_of(AUDITS["truth values"]))[0]["values"] == {"group": False}
+    assert groups(answer_of(AUDITS["joint"]))[-1]["values"] == {"sex": "Male", "race": "White"}
 
 
 def test_infinite_groups_are_still_json():

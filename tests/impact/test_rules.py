@@ -1,28 +1,99 @@
+"""The profiles of the rules, and what `judge` makes of a group."""
+
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from typing import get_args
 
 import pytest
-from counted import measure
+from counted import measure, measure_aggregated
+from scipy.stats import norm
 
 import fourfifths
-from fourfifths._cli.options import RuleChoice
-from fourfifths._impact.rules import RULES, RuleName, get_rule
+from fourfifths._impact.rules import RULES, SIGNIFICANT_Z, Facts, RuleName, get_rule, judge
 from fourfifths.errors import OptionError
 
 CASE = {"women": (12, 40), "men": (48, 80)}
+INDICATED = "adverse impact is indicated under "
+FORBIDDEN = re.compile(r"\b(un)?(fair|fairness|compliant|illegal|unbiased|biased)\b", re.IGNORECASE)
+
+# Chosen so that one idea decides each: (group), (reference), rule, reading.
+READINGS = {
+    "below four fifths and significant": ((12, 40), (48, 80), "ugesp", INDICATED + "ugesp"),
+    "below four fifths, large, though not significant": (
+        (14, 40),
+        (40, 80),
+        "ugesp",
+        INDICATED + "ugesp",
+    ),
+    "one person moved reverses it": ((1, 10), (3, 20), "ugesp", "small numbers"),
+    "fewer than five expected in one cell": ((3, 8), (16, 25), "ugesp", "small numbers"),
+    "small but significant": ((0, 10), (15, 25), "ugesp", INDICATED + "ugesp"),
+    "above four fifths yet significant": (
+        (4100, 10000),
+        (5000, 10000),
+        "ugesp",
+        "significant although above four fifths",
+    ),
+    "above four fifths, not significant, many rows": (
+        (4950, 10000),
+        (5000, 10000),
+        "ugesp",
+        "not indicated",
+    ),
+    "above four fifths, too few rows to tell": ((18, 40), (20, 40), "ugesp", "inconclusive"),
+    "exactly four fifths is not below": ((400, 1000), (500, 1000), "ofccp", INDICATED + "ofccp"),
+    "no one selected": ((0, 40), (0, 80), "ugesp", "undefined"),
+    "just under two standard deviations": ((938, 2000), (1000, 2000), "ofccp", "not indicated"),
+    "just over two standard deviations": ((936, 2000), (1000, 2000), "ofccp", INDICATED + "ofccp"),
+    "fisher where fewer than 30": ((3, 14), (9, 15), "ofccp", "inconclusive"),
+    "the paper's line includes four fifths": (
+        (3, 5),
+        (6, 8),
+        "feldman2015",
+        INDICATED + "feldman2015",
+    ),
+    "the paper needs no test": ((1, 3), (2, 3), "feldman2015", INDICATED + "feldman2015"),
+    "just above the paper's line": ((801, 1000), (1000, 1000), "feldman2015", "not indicated"),
+    "the paper looks both ways": (
+        (48, 80),
+        (12, 40),
+        "feldman2015",
+        "adverse impact on the reference is indicated under feldman2015",
+    ),
+    "no line is drawn": ((1, 40), (48, 80), "nyc-ll144", "no line is drawn"),
+    "lending: below nine tenths and significant": (
+        (425, 1000),
+        (500, 1000),
+        "lending-air",
+        INDICATED + "lending-air",
+    ),
+    "lending: below four fifths, not significant": (
+        (3, 8),
+        (16, 25),
+        "lending-air",
+        "inconclusive",
+    ),
+    "lending: significant, not below nine tenths": (
+        (4600, 10000),
+        (5000, 10000),
+        "lending-air",
+        "significant although above four fifths",
+    ),
+}
 
 
 def test_the_five_rules_are_there():
     assert set(RULES) == {"feldman2015", "ugesp", "ofccp", "nyc-ll144", "lending-air"}
 
 
-def test_the_types_and_the_command_line_know_the_same_rules():
+def test_the_types_name_the_same_rules():
     assert set(get_args(RuleName)) == set(RULES)
-    assert {choice.value for choice in RuleChoice} == set(RULES)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
@@ -35,9 +106,9 @@ def test_each_rule_carries_its_source_its_date_and_its_status(rule):
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_each_rule_is_ready_for_json(rule):
-    told = json.loads(json.dumps(rule.to_dict()))
-    assert told["name"] == rule.name
-    assert told["lines"] == [str(line) for line in rule.lines]
+    profile = json.loads(json.dumps(rule.to_dict()))
+    assert profile["name"] == rule.name
+    assert profile["lines"] == [str(line) for line in rule.lines]
 
 
 @pytest.mark.parametrize(
@@ -94,3 +165,174 @@ def test_the_public_table_of_rules_is_the_one_in_use():
 def test_a_rule_with_a_designated_reference_asks_for_it(name):
     with pytest.raises(fourfifths.FourfifthsError, match=r"compares with a designated group"):
         measure(CASE, rule=name)
+
+
+def test_the_rules_are_read_without_numpy_and_scipy():
+    code = (
+        "import sys, fourfifths._impact.rules\n"
+        "print({'numpy', 'scipy', 'narwhals'} & sys.modules.keys())"
+    )
+    shell = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shell.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(("group", "reference", "rule", "reading"), READINGS.values(), ids=READINGS)
+def test_a_finding_reads(group, reference, rule, reading):
+    result = measure_aggregated({"women": group, "men": reference}, rule=rule, reference="men")
+    assert result["women"].finding == reading
+
+
+@pytest.mark.parametrize(
+    ("group", "reference", "below"),
+    [((3, 5), (6, 8), False), ((40, 100), (50, 100), False), ((39, 100), (50, 100), True)],
+)
+def test_ugesp_says_in_its_grounds_whether_the_ratio_is_below_four_fifths(group, reference, below):
+    because = measure({"women": group, "men": reference})["women"].because
+    assert (", below 4/5" in because) == below
+    assert (", not below 4/5" in because) == (not below)
+
+
+def test_exactly_four_fifths_is_exactly_so_under_the_paper():
+    result = measure({"women": (3, 5), "men": (6, 8)}, rule="feldman2015", reference="men")
+    assert "exactly 4/5" in result["women"].because
+
+
+def test_three_standard_deviations_are_said():
+    assert "beyond 3 standard deviations" in measure(CASE, rule="ofccp")["women"].because
+
+
+def test_two_standard_deviations_are_not_called_three():
+    group = measure({"women": (35, 100), "men": (52, 100)}, rule="ofccp")["women"]
+    assert 2 < abs(group.z) < 3
+    assert "beyond" not in group.because
+
+
+def test_fisher_decides_where_rows_are_few_and_z_where_they_are_many():
+    few = measure({"women": (3, 14), "men": (9, 15)}, rule="ofccp")["women"]
+    many = measure({"women": (60, 200), "men": (90, 200)}, rule="ofccp")["women"]
+    assert "Fisher p" in few.because
+    assert "(z " in many.because
+
+
+def test_a_group_under_two_percent_is_shown_and_not_judged():
+    result = measure({"few": (1, 10), "men": (300, 500), "women": (250, 490)})
+    few = result["few"]
+    assert few.finding == "not judged: too small a share"
+    assert "1.0% of the rows, under 2%" in few.because
+    assert "below 4/5" in few.because
+    assert few.n == 10
+    assert few.impact_ratio == pytest.approx((1 / 10) / (300 / 500))
+
+
+def test_a_group_of_exactly_two_percent_is_judged():
+    result = measure({"few": (1, 20), "men": (300, 500), "women": (250, 480)})
+    assert result["few"].share == 0.02
+    assert result["few"].finding == INDICATED + "ugesp"
+
+
+def test_a_group_under_two_percent_may_be_excluded_under_the_city_rule():
+    result = measure({"few": (1, 10), "men": (300, 500), "women": (250, 490)}, rule="nyc-ll144")
+    assert "may be excluded from the ratios" in result["few"].because
+    assert "may be excluded" not in result["women"].because
+
+
+def test_a_gap_in_points_can_be_asked_for():
+    wide = replace(RULES["lending-air"], gap=0.1)
+    result = measure({"women": (425, 1000), "men": (500, 1000)}, rule=wide, reference="men")
+    assert result["women"].finding == "not indicated"
+
+
+def test_the_significance_line_is_the_two_sided_five_percent_one():
+    assert pytest.approx(norm.ppf(0.975), abs=1e-14) == SIGNIFICANT_Z
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("case", READINGS.values(), ids=READINGS)
+def test_findings_grounds_and_notes_keep_to_the_words(rule, case):
+    group, reference, *_ = case
+    result = measure_aggregated({"women": group, "men": reference}, rule=rule, reference="men")
+    texts = [*result.notes, *result["women"].why.values()]
+    for group in result["group"].groups:
+        texts += [group.finding, group.because]
+    assert not FORBIDDEN.search(" ".join(texts))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_reference_is_said_to_be_it(rule):
+    men = measure(CASE, rule=rule, reference="men")["men"]
+    assert men.finding == "reference"
+    assert men.impact_ratio == 1
+
+
+def facts(**changes):
+    """Return a group of rate .4 against .5, of 1,000 rows each, and whatever else is changed."""
+    figures = {
+        "rate": Fraction(2, 5),
+        "rate_reference": Fraction(1, 2),
+        "share": Fraction(1, 2),
+        "n": 2000.0,
+        "least_expected": 450.0,
+        "z": -4.5,
+        "fisher_p": 1e-5,
+        "flip": 0.804,
+        "ratio_low": 0.73,
+        "detectable_ratio": 0.88,
+    }
+    return Facts(**figures | changes)
+
+
+def test_the_words_about_power_name_the_smallest_detectable_effect():
+    finding = judge(RULES["ofccp"], facts(z=-1.2, detectable_ratio=0.484))
+    assert finding.reading == "inconclusive"
+    assert finding.because == (
+        "ratio 0.800, not below 4/5; not significant (z -1.20); with this many rows a ratio closer "
+        "to 1 than 0.48 would probably go unnoticed"
+    )
+
+
+def test_the_words_about_power_where_nothing_is_detectable():
+    finding = judge(RULES["ofccp"], facts(z=-1.2, detectable_ratio=float("nan")))
+    assert finding.reading == "inconclusive"
+    assert finding.because.endswith(
+        "with this many rows even a ratio of 0 would go unnoticed more than one time in five"
+    )
+
+
+@pytest.mark.parametrize(
+    "figures", [{"detectable_ratio": 0.81}, {"detectable_ratio": 0.5, "ratio_low": 0.81}]
+)
+def test_enough_rows_or_an_interval_above_the_line_are_conclusive(figures):
+    assert judge(RULES["ofccp"], facts(z=-1.2, **figures)).reading == "not indicated"
+
+
+def test_a_test_that_nothing_varies_in_is_none():
+    certain = facts(rate=Fraction(1), rate_reference=Fraction(1), z=float("nan"))
+    finding = judge(replace(RULES["ofccp"], reference="designated"), certain)
+    assert "no test: everyone or no one was selected" in finding.because
+
+
+def test_without_fishers_p_the_z_test_decides_however_few_the_rows():
+    weighted = facts(n=20.0, least_expected=4.5, z=-2.1, fisher_p=float("nan"))
+    assert judge(RULES["ofccp"], weighted).reading == "adverse impact is indicated under ofccp"
+
+
+def test_a_rule_by_a_test_needs_no_line():
+    finding = judge(replace(RULES["ofccp"], name="house", lines=()), facts())
+    assert finding.reading == "adverse impact is indicated under house"
+    assert finding.because == "ratio 0.800; significant (z -4.50, beyond 3 standard deviations)"
+    assert not finding.below_line
+
+
+def test_below_line_is_about_the_lowest_line():
+    between = facts(rate=Fraction(17, 40))
+    below = facts(rate=Fraction(15, 40))
+    assert "below 9/10" in judge(RULES["lending-air"], between).because
+    assert not judge(RULES["lending-air"], between).below_line
+    assert judge(RULES["lending-air"], below).below_line
+
+
+def test_a_group_that_is_too_small_to_judge_is_still_marked_below_the_line():
+    finding = judge(RULES["ugesp"], facts(rate=Fraction(1, 5), share=Fraction(1, 100)))
+    assert finding.reading == "not judged: too small a share"
+    assert finding.because.startswith("1.0% of the rows, under 2%, the least that ugesp judges; ")
+    assert finding.below_line

@@ -93,8 +93,8 @@ def test_below_four_fifths_is_decided_in_whole_numbers(group, reference):
     (x, n), (x_r, n_r) = group, reference
     assume(x_r > 0)
     assume(x * n_r <= x_r * n)
-    result = measure_aggregated({"group": group, "reference": reference}, reference="reference")
-    because = result["group"].because
+    result = measure_aggregated({"focal": group, "reference": reference}, reference="reference")
+    because = result["focal"].because
     if x * n_r < x_r * n:
         share = Fraction(n, n + n_r)
         if share >= Fraction(1, 50):
@@ -108,8 +108,8 @@ def test_the_papers_line_is_decided_in_whole_numbers(group, reference):
     (x, n), (x_r, n_r) = group, reference
     assume(x + x_r > 0)
     found = measure_aggregated(
-        {"group": group, "reference": reference}, reference="reference", rule="feldman2015"
-    )["group"].finding
+        {"focal": group, "reference": reference}, reference="reference", rule="feldman2015"
+    )["focal"].finding
     indicated = 5 * x * n_r <= 4 * x_r * n or 5 * x_r * n <= 4 * x * n_r
     assert ("indicated under" in found) == indicated
 
@@ -118,16 +118,16 @@ def test_the_papers_line_is_decided_in_whole_numbers(group, reference):
 def test_the_number_that_is_the_ratio_lies_on_the_right_side_of_four_fifths(group, reference):
     (x, n), (x_r, n_r) = group, reference
     assume(x_r > 0)
-    result = measure_aggregated({"group": group, "reference": reference}, reference="reference")
-    assert (result["group"].impact_ratio < 0.8) == (5 * x * n_r < 4 * x_r * n)
+    result = measure_aggregated({"focal": group, "reference": reference}, reference="reference")
+    assert (result["focal"].impact_ratio < 0.8) == (5 * x * n_r < 4 * x_r * n)
 
 
 @given(counts(60), st.integers(1, 5))
 def test_exactly_four_fifths_is_never_below_whatever_the_sizes(reference, factor):
     x_r, n_r = reference
     assume(x_r > 0)
-    groups = {"group": (4 * factor * x_r, 5 * factor * n_r), "reference": reference}
-    group = measure_aggregated(groups, reference="reference")["group"]
+    groups = {"focal": (4 * factor * x_r, 5 * factor * n_r), "reference": reference}
+    group = measure_aggregated(groups, reference="reference")["focal"]
     assert group.impact_ratio == 0.8
     assert ", not below 4/5" in group.because or group.finding == "small numbers"
 
@@ -271,8 +271,8 @@ def test_holm_keeps_the_order_and_never_makes_a_p_smaller(p):
 
 @given(counts(), counts(), st.sampled_from(sorted(RULES)))
 def test_every_rule_has_a_reading_for_every_table(group, reference, rule):
-    groups = {"group": group, "reference": reference}
-    found = measure_aggregated(groups, reference="reference", rule=rule)["group"]
+    groups = {"focal": group, "reference": reference}
+    found = measure_aggregated(groups, reference="reference", rule=rule)["focal"]
     assert found.finding
     assert found.because
     assert all(reason for reason in found.why.values())

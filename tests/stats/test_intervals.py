@@ -6,7 +6,12 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom, norm
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from fourfifths._stats.intervals import clopper_pearson, ratio_interval
+from fourfifths._stats.intervals import (
+    bisect,
+    clopper_pearson,
+    ratio_interval,
+    score_statistic,
+)
 from fourfifths._stats.significance import standard_deviations
 
 Z = norm.ppf(0.975)
@@ -92,6 +97,29 @@ def score_by_numerical_likelihood(ratio, x, n, x_r, n_r):
     total = n + n_r
     variance = p * (1 - p) / n + ratio**2 * q * (1 - q) / n_r
     return (x / n - ratio * x_r / n_r) / np.sqrt(max(variance, 1e-300) * total / (total - 1))
+
+
+@pytest.mark.parametrize("ratio", [0.2, 0.8, 1.0, 1.7])
+@pytest.mark.parametrize("table", BOUNDARY + INTERIOR)
+def test_the_score_statistic_has_the_most_likely_rates_of_that_ratio(table, ratio):
+    statistic = score_statistic(np.array(ratio), *(np.array(cell, dtype=float) for cell in table))
+    expected = score_by_numerical_likelihood(ratio, *table)
+    # Where everyone is selected and the ratio is 1, both are 0 / 0 up to rounding.
+    if (table, ratio) != ((10, 10, 20, 20), 1.0):
+        assert float(statistic) == pytest.approx(expected, rel=1e-4, abs=1e-9)
+
+
+@pytest.mark.parametrize("table", INTERIOR)
+def test_at_ratio_one_the_score_statistic_is_the_hypergeometric_one(table):
+    statistic = score_statistic(np.array(1.0), *(np.array(cell, dtype=float) for cell in table))
+    assert float(statistic) == pytest.approx(float(standard_deviations(*table)))
+
+
+def test_bisect_finds_each_elements_own_point():
+    roots = bisect(
+        lambda x: x**2 < np.array([2.0, 9.0]), low=np.zeros(2), high=np.full(2, 10.0), halvings=60
+    )
+    assert roots.tolist() == pytest.approx([2**0.5, 3.0])
 
 
 @pytest.mark.parametrize("table", BOUNDARY + INTERIOR[:3])

@@ -2,38 +2,32 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from counted import printed, stratified
+from counted import printed
 from statsmodels.stats.contingency_tables import StratifiedTable
 
-import fourfifths
 from fourfifths._stats.mantel_haenszel import compare_within
 from fourfifths._stats.significance import standard_deviations
 
-RICCI = {
-    "captain": {"Black": (3, 8), "White": (16, 25)},
-    "lieutenant": {"Black": (6, 19), "White": (25, 43)},
-}
-# Bickel, Hammel and O'Connell, Science 187 (1975): admitted, applied.
-BERKELEY = {
-    "A": {"men": (512, 825), "women": (89, 108)},
-    "B": {"men": (353, 560), "women": (17, 25)},
-    "C": {"men": (120, 325), "women": (202, 593)},
-    "D": {"men": (138, 417), "women": (131, 375)},
-    "E": {"men": (53, 191), "women": (94, 393)},
-    "F": {"men": (22, 373), "women": (24, 341)},
-}
-
-
-def measure(strata, **options):
-    return fourfifths.impact(
-        stratified(strata), protected="group", outcome="hired", within="job", **options
-    )
+# Selected of n in the group, then in the reference, per stratum.
+# Ricci v. DeStefano, 557 U.S. 557 (2009): Black and White candidates of the two exams.
+RICCI = [(3, 8, 16, 25), (6, 19, 25, 43)]
+# Bickel, Hammel and O'Connell, Science 187 (1975): women and men admitted, by department.
+BERKELEY = [
+    (89, 108, 512, 825),
+    (17, 25, 353, 560),
+    (202, 593, 120, 325),
+    (131, 375, 138, 417),
+    (94, 393, 53, 191),
+    (24, 341, 22, 373),
+]
 
 
 def compare(tables, **options):
     """Compare from tables of (selected, n, selected_reference, n_reference)."""
+    names = ("selected", "n", "selected_reference", "n_reference")
     columns = [np.array(column, dtype=float) for column in zip(*tables, strict=True)]
-    return compare_within(tuple(range(len(tables))), *columns, **options)
+    arrays = dict(zip(names, columns, strict=True))
+    return compare_within(range(len(tables)), **arrays, **options)
 
 
 def statsmodels_table(tables):
@@ -50,29 +44,37 @@ def random_tables(seed):
     ]
 
 
-CASES = [random_tables(seed) for seed in range(6)]
+CASES = [RICCI, BERKELEY, *(random_tables(seed) for seed in range(6))]
 
 
 def test_ricci_by_exam():
-    within = measure(RICCI, reference="White")["Black"].stratified
+    within = compare(RICCI)
     assert within.odds_ratio == printed("0.33395")
     assert within.cmh == printed("5.348")
     assert within.cmh_p == printed("0.0207")
     assert within.breslow_day_p == printed("0.988")
-
-
-def test_ricci_shows_no_reversal():
-    result = measure(RICCI, reference="White")
-    assert not result["Black"].stratified.reversal
-    assert not any("Simpson" in note for note in result.notes)
+    assert not within.reversal
 
 
 def test_berkeley_shows_the_reversal():
-    result = measure(BERKELEY, reference="men")
-    women = result["women"]
-    assert women.impact_ratio < 1 < women.stratified.odds_ratio
-    assert women.stratified.reversal
-    assert any("Simpson" in note for note in result.notes)
+    within = compare(BERKELEY)
+    selected, n, selected_reference, n_reference = np.sum(BERKELEY, axis=0)
+    assert selected / n < selected_reference / n_reference
+    assert within.odds_ratio > 1
+    assert within.reversal
+
+
+def test_each_stratum_is_listed_with_its_counts_and_ratio():
+    captain, lieutenant = compare(RICCI).strata
+    assert captain == {
+        "stratum": 0,
+        "n": 8,
+        "selected": 3,
+        "n_reference": 25,
+        "selected_reference": 16,
+        "impact_ratio": pytest.approx((3 / 8) / (16 / 25)),
+    }
+    assert lieutenant["impact_ratio"] == pytest.approx((6 / 19) / (25 / 43))
 
 
 @pytest.mark.parametrize("tables", CASES)
@@ -109,23 +111,9 @@ def test_with_one_stratum_cmh_is_the_square_of_the_standard_deviations(table):
 
 
 def test_a_stratum_with_one_side_only_says_nothing():
-    informative = [(3, 8, 16, 25), (6, 19, 25, 43)]
-    alone, joined = compare(informative), compare([*informative, (4, 9, 0, 0), (0, 0, 7, 7)])
+    alone, joined = compare(RICCI), compare([*RICCI, (4, 9, 0, 0), (0, 0, 7, 7)])
     for figure in ("odds_ratio", "cmh", "cmh_p", "breslow_day", "breslow_day_p"):
         assert getattr(joined, figure) == pytest.approx(getattr(alone, figure))
-
-
-def test_each_stratum_is_listed_with_its_counts_and_ratio():
-    captain, lieutenant = measure(RICCI, reference="White")["Black"].stratified.strata
-    assert captain == {
-        "stratum": "captain",
-        "n": 8,
-        "selected": 3,
-        "n_reference": 25,
-        "selected_reference": 16,
-        "impact_ratio": pytest.approx((3 / 8) / (16 / 25)),
-    }
-    assert lieutenant["impact_ratio"] == pytest.approx((6 / 19) / (25 / 43))
 
 
 def test_no_selection_in_a_stratums_reference_leaves_its_ratio_undefined():
@@ -151,29 +139,14 @@ def test_strata_that_inform_on_nothing_leave_everything_undefined():
     figures = (within.odds_ratio, within.cmh, within.cmh_p, within.breslow_day)
     assert np.isnan(figures).all()
     assert not within.reversal
+    assert within.why["cmh"] == "no stratum has both groups and both outcomes"
 
 
-def test_rows_of_unknown_stratum_are_left_out_and_counted():
-    table = stratified(RICCI)
-    table.loc[[0, 1, 2], "job"] = None
-    result = fourfifths.impact(table, protected="group", outcome="hired", within="job")
-    strata = result["Black"].stratified.strata
-    assert sum(stratum["n"] for stratum in strata) == 27 - 3
-    assert any("3 rows have no job" in note for note in result.notes)
-
-
-def test_a_group_without_any_known_stratum_is_not_compared_within():
-    table = stratified(RICCI)
-    table.loc[table["group"] == "Black", "job"] = None
-    result = fourfifths.impact(
-        table, protected="group", outcome="hired", within="job", reference="White"
-    )
-    within = result["Black"].stratified
-    assert within is None or np.isnan(within.odds_ratio)
-
-
-def test_strata_may_have_any_type_of_value():
-    table = stratified({2019: RICCI["captain"], 2020: RICCI["lieutenant"]})
-    result = fourfifths.impact(table, protected="group", outcome="hired", within="job")
-    assert result["Black"].stratified.odds_ratio == printed("0.33395")
-    assert [each["stratum"] for each in result["Black"].stratified.strata] == [2019, 2020]
+def test_every_undefined_figure_has_a_reason_and_no_other():
+    assert compare(RICCI).why == {}
+    # One stratum: the odds ratio is defined, and there is nothing to be homogeneous with.
+    assert compare(RICCI[:1]).why.keys() == {"breslow_day", "breslow_day_p"}
+    # No one of the group is selected: the odds ratio is 0, and has no interval.
+    zero = compare([(0, 5, 3, 9), (0, 4, 2, 7)])
+    assert zero.odds_ratio == 0
+    assert zero.why.keys() == {"odds_ratio_interval", "breslow_day", "breslow_day_p"}

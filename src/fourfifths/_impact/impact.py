@@ -1,4 +1,4 @@
-"""`impact`: what happened, measured as the law and the paper do."""
+"""`impact`: what happened, measured as the law and the paper measure it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 from fourfifths._impact.compare import compare, wrap
 from fourfifths._impact.notes import impact_notes
-from fourfifths._impact.result import AttributeImpact, Impact
+from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule, RuleName, get_rule
 from fourfifths._impact.scores import MedianOf, check_score, score_measures, with_above_median
 from fourfifths._stats.significance import holm
 from fourfifths._tables.counts import MISSING, Counts, WeightKind, count
 from fourfifths._tables.groups import attributes, name_bands
 from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
-from fourfifths._tables.table import Table, TableLike, Value, open_table
+from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths.errors import OptionError, TableError, listed
 
 
@@ -43,48 +43,55 @@ def impact(
     Parameters
     ----------
     table : dataframe, path, str or Dataset
-        Anything narwhals takes (pandas, polars eager or lazy, pyarrow, a DuckDB relation), a CSV,
-        Parquet or JSON lines file, or a shipped data set, which supplies the roles not named here.
+        Any dataframe that narwhals supports (pandas, polars eager or lazy, pyarrow, a DuckDB
+        relation), a CSV, Parquet or JSON lines file, or a shipped data set. A data set supplies the
+        roles that are not named here.
     protected : str or sequence of str
         The protected columns. Several are measured each alone and jointly.
     outcome : str
         The column that says what happened.
     favorable : value, optional
-        The value of the outcome that means selected. May be left out for plain pairs like 0 and 1
-        or no and yes.
+        The value of the outcome that means selected. It may be omitted for obvious pairs like 0 and
+        1, or no and yes.
     reference : value or mapping of column to value, optional
-        The designated reference group. Without it, rules that compare with the highest rate do
-        so, and the others raise an error.
-    rule : {"ugesp", "feldman2015", "ofccp", "nyc-ll144", "lending-air"} or Rule
+        The designated reference group. Without it, a rule that compares with the highest rate takes
+        the group with the highest rate, and any other rule raises an error.
+    rule : str or Rule
+        The name of one of `fourfifths.RULES`, or a rule of your own.
     weights : str, optional
         A column of weights, 0 or more.
     weights_are : {"sampling", "counts"}
-        "sampling": a row stands for others like it; rates are weighted, and tests use Kish's
-        effective sample size. "counts": the table is aggregated, and a row is so many persons.
+        "sampling": a row represents others like it. Rates are weighted, and tests use Kish's
+        effective sample size. "counts": the table is aggregated, and the weight of a row is a
+        number of persons.
     within : str, optional
-        A column (job, exam, department) within which groups are compared as well.
+        A column (job, exam, department). Groups are compared within each of its values as well.
     score : str, optional
-        A column of scores. Under nyc-ll144 "selected" is a score above the median; under
-        lending-air the standardised mean difference is reported besides.
+        A column of scores. Under nyc-ll144 "selected" means a score above the median. Under
+        lending-air the standardised difference of the mean scores is reported in addition.
     median_of : {"all", "known"}
-        Whether rows of unknown membership enter the median of the scores.
+        Whether the median of the scores is that of all rows, or only of rows of known membership.
     bands : mapping of column to sequence of numbers, optional
-        Where to cut a numeric protected column into groups; an edge belongs to the group below.
+        Where to cut a numeric protected column into groups. A value equal to a cut belongs to the
+        group below it.
     unknown : str or sequence, optional
         Values of protected columns that mean that membership is not known, like "?".
     confidence : float
-        Of the intervals.
+        The confidence level of the intervals.
 
     Returns
     -------
     Impact
+        With one protected column, `result[group]` is the `GroupImpact` of a group. With several,
+        `result[column]` is the `AttributeImpact` of a column, and `result[column][group]` that of
+        a group of it.
 
     Notes
     -----
     The impact ratio is selection_rate(group) / selection_rate(reference): the disparate impact of
     section 1 of the paper. Rows without an outcome are left out and counted. Rows of unknown
-    membership are counted, shown, and bounded: `GroupImpact.impact_ratio_bounds` holds the least
-    and the largest ratio that they could still make.
+    membership belong to no group, but they are counted, and `GroupImpact.impact_ratio_bounds` says
+    between which limits the ratio would lie if their membership were known.
 
     Examples
     --------
@@ -95,17 +102,34 @@ def impact(
     (9, 27, 0.553)
     >>> black.finding
     'adverse impact is indicated under ugesp'
+
+    Several protected columns are measured each alone and jointly:
+
+    >>> adult = fourfifths.impact("adult", protected=["sex", "race"])
+    >>> round(adult["sex"]["Female"].impact_ratio, 3)
+    0.36
+    >>> adult["sex", "race"].reference
+    'Male & Asian-Pac-Islander'
     """
     profile = get_rule(rule)
-    _check_options(weights_are, median_of, confidence)
+    for name, value, choices in (
+        ("weights_are", weights_are, get_args(WeightKind)),
+        ("median_of", median_of, get_args(MedianOf)),
+    ):
+        if value not in choices:
+            raise OptionError(f"{name}={value!r}: expected one of {listed(choices)}")
+    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
+        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
     if median_of == "known" and (score is None or profile.score != "above median"):
         raise OptionError(
-            "median_of='known': only a score under a rule that takes its median has one, like "
-            "rule='nyc-ll144' with score=..."
+            "median_of='known': there is no median to take; it needs a score and a rule that "
+            "compares with the median, like score=... with rule='nyc-ll144'"
         )
+
     check_score(profile, score=score, outcome=outcome, weights=weights)
-    opened = open_table(table)
     takes_median = score is not None and profile.score == "above median"
+
+    opened = open_table(table)
     roles = assign_roles(
         opened,
         protected=protected,
@@ -119,77 +143,75 @@ def impact(
         unknown=unknown,
         outcome_is="the score" if takes_median else "needed",
     )
-    counts, roles = _count(opened, roles, profile, weights_are, median_of)
-    chosen = choose_favorable(
-        str(roles.outcome), roles.favorable, counts.values[str(roles.outcome)]
+    counts, roles = _count(
+        opened, roles, rule=profile, weights_are=weights_are, median_of=median_of
     )
-    known = counts.codes[str(roles.outcome)] != MISSING
-    outcome_missing = int(counts.rows[~known].sum())
-    used = counts.take(known)
-    measured = _measure(used, chosen, roles, profile, confidence)
+    outcome_column = str(roles.outcome)
+    outcome_values = counts.values[outcome_column]
+    favorable_value = choose_favorable(outcome_column, roles.favorable, outcome_values)
+    has_outcome = counts.codes[outcome_column] != MISSING
+    outcome_missing = int(counts.rows[~has_outcome].sum())
+    counts = counts.take(has_outcome)
+    selected = counts.codes[outcome_column] == outcome_values.index(favorable_value)
+
+    comparisons = [
+        compare(
+            attribute, counts, selected=selected, roles=roles, rule=profile, confidence=confidence
+        )
+        for attribute in attributes(counts, roles.protected)
+    ]
+    # Holm's method adjusts for all comparisons of the audit, not only for those of one attribute.
+    adjusted = holm(np.concatenate([comparison.p for comparison in comparisons]))
+    ends = np.cumsum([comparison.p.size for comparison in comparisons])
+    measured = tuple(
+        wrap(comparison, counts, selected=selected, holm_p=holm_p, roles=roles, rule=profile)
+        for comparison, holm_p in zip(comparisons, np.split(adjusted, ends[:-1]), strict=True)
+    )
+
     return Impact(
         rule=profile,
         table=opened.name,
-        rows=int(used.rows.sum()),
-        outcome=str(roles.outcome),
-        favorable=str(chosen),
+        rows=int(counts.rows.sum()),
+        outcome=outcome_column,
+        favorable=str(favorable_value),
         outcome_missing=outcome_missing,
         confidence=confidence,
         weights=roles.weights,
         weights_are=weights_are if roles.weights else None,
         within=roles.within,
         attributes=measured,
-        notes=impact_notes(measured, used, roles, profile, weights_are, outcome_missing),
+        notes=impact_notes(
+            measured,
+            counts,
+            roles=roles,
+            rule=profile,
+            weights_are=weights_are,
+            outcome_missing=outcome_missing,
+        ),
     )
-
-
-def _measure(
-    counts: Counts, favorable: Value, roles: Roles, rule: Rule, confidence: float
-) -> tuple[AttributeImpact, ...]:
-    """Compare the groups of every attribute, then adjust for all the comparisons made."""
-    outcome = str(roles.outcome)
-    selected = counts.codes[outcome] == counts.values[outcome].index(favorable)
-    compared = [
-        compare(attribute, counts, selected, roles, rule, confidence)
-        for attribute in attributes(counts, roles.protected)
-    ]
-    adjusted = holm(np.concatenate([each.p for each in compared]))
-    parts = np.split(adjusted, np.cumsum([each.p.size for each in compared])[:-1])
-    return tuple(
-        wrap(each, counts, selected, holm_p, roles, rule, confidence)
-        for each, holm_p in zip(compared, parts, strict=True)
-    )
-
-
-def _check_options(weights_are: str, median_of: str, confidence: float) -> None:
-    for name, value, kind in (
-        ("weights_are", weights_are, WeightKind),
-        ("median_of", median_of, MedianOf),
-    ):
-        if value not in get_args(kind):
-            raise OptionError(f"{name}={value!r}: expected one of {listed(get_args(kind))}")
-    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
 
 
 def _count(
     table: Table,
     roles: Roles,
+    *,
     rule: Rule,
     weights_are: WeightKind,
     median_of: MedianOf,
 ) -> tuple[Counts, Roles]:
-    """Prepare the columns and count; a score becomes the outcome where the rule says so."""
+    """Prepare the columns and count; if the rule says so, the score becomes the outcome."""
     table = prepare(table, roles)
     if roles.weights:
         table = table.with_numbers(roles.weights, "weights")
     measures = {}
     if roles.score and rule.score == "above median":
-        table, above = with_above_median(table, roles.score, roles.protected, median_of)
-        roles = replace(roles, outcome=above)
+        table, above_median = with_above_median(
+            table, roles.score, protected=roles.protected, median_of=median_of
+        )
+        roles = replace(roles, outcome=above_median)
     elif roles.score:
         table = table.with_numbers(roles.score, "score")
-        measures = score_measures(table, roles.score, roles.weights)
+        measures = score_measures(table, roles.score, weights=roles.weights)
     keys = [*roles.protected, *([roles.within] if roles.within else []), str(roles.outcome)]
     counts = count(table, keys, weights=roles.weights, weights_are=weights_are, measures=measures)
     if not np.any(counts.codes[str(roles.outcome)] != MISSING):

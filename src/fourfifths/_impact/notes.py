@@ -1,4 +1,4 @@
-"""What a reader must know besides the figures."""
+"""The notes of an audit: what a reader must know besides the figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from fourfifths._tables.counts import MISSING, Counts, WeightKind
 from fourfifths._tables.roles import Roles
 from fourfifths.errors import listed
 
-LOOKS_UNKNOWN = {
+# Values, in lower case, that usually mean that membership is not known.
+UNKNOWN_LOOKALIKES = {
     "",
     "?",
     "na",
@@ -28,102 +29,121 @@ LOOKS_UNKNOWN = {
 def impact_notes(
     measured: Sequence[AttributeImpact],
     counts: Counts,
+    *,
     roles: Roles,
     rule: Rule,
     weights_are: WeightKind,
     outcome_missing: int,
 ) -> tuple[str, ...]:
-    """Return the notes of an audit, in the order in which they matter."""
-    return (
-        *_reversals(measured, roles),
-        *_references(measured, roles, rule),
-        *_missing(measured, counts, roles, outcome_missing),
-        *_weights(roles, weights_are),
-        *_comparisons(measured),
-    )
+    """Return the notes of an audit, the most important first.
+
+    Parameters
+    ----------
+    measured : sequence of AttributeImpact
+    counts : Counts
+        Only cells with an outcome.
+    roles : Roles
+    rule : Rule
+    weights_are : {"sampling", "counts"}
+    outcome_missing : int
+        Rows that were left out because they have no outcome.
+    """
+    notes = [
+        *_simpsons_paradox(measured, roles),
+        *_reference_not_highest(measured, roles, rule=rule),
+        *_outcome_notes(measured, counts, roles=roles, outcome_missing=outcome_missing),
+        *_unknown_notes(measured, counts, roles=roles),
+    ]
+    if roles.weights and weights_are == "sampling":
+        notes.append(
+            f"{roles.weights} is taken as sampling weights: rates are weighted, n and selected are "
+            "rows, tests use the effective sample size, and there are no exact tests and no "
+            "comparisons within a column; if a weight is a number of persons, pass "
+            "weights_are='counts'"
+        )
+    comparison_count = sum(len(attribute.groups) - 1 for attribute in measured)
+    if comparison_count > 1:
+        notes.append(
+            f"{comparison_count} comparisons were made; Holm's p is adjusted for all of them"
+        )
+    return tuple(notes)
 
 
-def _reversals(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[str]:
+def _simpsons_paradox(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[str]:
     for attribute in measured:
         for group in attribute.groups:
-            within = group.stratified
-            if within and within.reversal:
+            if group.stratified and group.stratified.reversal:
                 yield (
-                    f"Simpson's paradox: over all rows {group.group} has a ratio of "
-                    f"{group.impact_ratio:.3f} to {attribute.reference}, but within {roles.within} "
-                    f"the common odds ratio is {within.odds_ratio:.3f}, in the other direction"
+                    f"Simpson's paradox: over all rows the ratio of {group.group} to "
+                    f"{attribute.reference} is {group.impact_ratio:.3f}, but within {roles.within} "
+                    f"the common odds ratio is {group.stratified.odds_ratio:.3f}, in the opposite "
+                    "direction"
                 )
 
 
-def _references(measured: Sequence[AttributeImpact], roles: Roles, rule: Rule) -> Iterator[str]:
+def _reference_not_highest(
+    measured: Sequence[AttributeImpact], roles: Roles, *, rule: Rule
+) -> Iterator[str]:
     if rule.reference != "highest":
         return
     for attribute in measured:
         highest = max(attribute.groups, key=lambda group: group.selection_rate)
         if highest.selection_rate > attribute[attribute.reference].selection_rate:
-            designated = set(attribute.protected) <= set(roles.reference)
-            small = f"{highest.group} is under {float(rule.minimum_share):.0%} of the rows"
-            why = f"{attribute.reference} was designated" if designated else small
+            if set(attribute.protected) <= set(roles.reference):
+                reason = f"{attribute.reference} was designated"
+            else:
+                reason = f"{highest.group} is under {float(rule.minimum_share):.0%} of the rows"
             yield (
                 f"{rule.name} compares with the highest rate, which is {highest.group}'s; here the "
-                f"reference is {attribute.reference}, because {why}"
+                f"reference is {attribute.reference}, because {reason}"
             )
 
 
-def _missing(
-    measured: Sequence[AttributeImpact], counts: Counts, roles: Roles, outcome_missing: int
+def _outcome_notes(
+    measured: Sequence[AttributeImpact], counts: Counts, *, roles: Roles, outcome_missing: int
 ) -> Iterator[str]:
-    yield from _without_outcome(measured, counts, roles)
-    others = len(counts.values[str(roles.outcome)]) - 1
-    if others > 1:
+    # The single columns come first in `measured`, the joint attribute last.
+    for attribute, column in zip(measured, roles.protected, strict=False):
+        compared_values = {group.values[column] for group in attribute.groups}
+        left_out = [value for value in counts.values[column] if value not in compared_values]
+        if left_out:
+            yield f"no row of {column} = {listed(left_out)} has an outcome; it is not compared"
+    value_count = len(counts.values[str(roles.outcome)])
+    if value_count > 2:
         yield (
-            f"{roles.outcome} has {others + 1} values; the {others} that are not favorable all "
-            "count as not selected"
+            f"{roles.outcome} has {value_count} values; the {value_count - 1} that are not "
+            "favorable all count as not selected"
         )
     if outcome_missing:
-        yield f"{outcome_missing:,} rows have no {roles.outcome} and are left out"
+        yield f"{_rows_have(outcome_missing)} no {roles.outcome} and could not be counted"
+
+
+def _unknown_notes(
+    measured: Sequence[AttributeImpact], counts: Counts, *, roles: Roles
+) -> Iterator[str]:
     for attribute in measured:
         if attribute.unknown:
             yield (
-                f"{attribute.unknown:,} rows have no known {' & '.join(attribute.protected)} "
-                f"({attribute.unknown_selected:,} of them selected); they are in no group, and the "
-                "bounds show what they could change"
+                f"{_rows_have(attribute.unknown)} no known {attribute.name} "
+                f"({attribute.unknown_selected:,} of them selected) and could not be assigned to a "
+                "group; the bounds show how far this could change the ratios"
             )
     for column in roles.protected:
-        odd = [
-            value for value in counts.values[column] if str(value).strip().lower() in LOOKS_UNKNOWN
+        lookalikes = [
+            value
+            for value in counts.values[column]
+            if str(value).strip().lower() in UNKNOWN_LOOKALIKES
         ]
-        if odd:
+        if lookalikes:
             yield (
-                f"{listed(odd)} in {column} is counted as a group; if it means that membership is "
-                f"not known, say unknown=[{odd[0]!r}], or --unknown '{odd[0]}' at the shell"
+                f"{listed(lookalikes)} in {column} is counted as a group; if it means that "
+                f"membership is not known, pass unknown=[{lookalikes[0]!r}]"
             )
     if roles.within:
         unknown = int(counts.rows[counts.codes[roles.within] == MISSING].sum())
         if unknown:
-            yield f"{unknown:,} rows have no {roles.within} and are left out of the comparison within it"
+            yield f"{_rows_have(unknown)} no {roles.within} and could not be compared within it"
 
 
-def _without_outcome(
-    measured: Sequence[AttributeImpact], counts: Counts, roles: Roles
-) -> Iterator[str]:
-    for attribute, column in zip(measured, roles.protected, strict=False):
-        shown = {group.values[column] for group in attribute.groups}
-        gone = [value for value in counts.values[column] if value not in shown]
-        if gone:
-            yield f"no row of {column} = {listed(gone)} has an outcome; it is not compared"
-
-
-def _weights(roles: Roles, weights_are: WeightKind) -> Iterator[str]:
-    if roles.weights and weights_are == "sampling":
-        yield (
-            f"{roles.weights} is taken as sampling weights: rates are weighted, n and selected are "
-            "rows, tests use the effective sample size, and exact tests and comparisons within a column are left out; "
-            "if each row is so many persons, say weights_are='counts', or --weights-are counts"
-        )
-
-
-def _comparisons(measured: Sequence[AttributeImpact]) -> Iterator[str]:
-    made = sum(len(attribute.groups) - 1 for attribute in measured)
-    if made > 1:
-        yield f"{made} comparisons were made; Holm's p is adjusted for all of them"
+def _rows_have(row_count: int) -> str:
+    return "1 row has" if row_count == 1 else f"{row_count:,} rows have"

@@ -1,4 +1,4 @@
-"""The answer to "what happened?": who was compared with whom, and every figure of it."""
+"""The answer to "what happened?": which groups were compared, and every figure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ SCHEMA = "fourfifths/impact/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Shortfall:
-    """How many more of the group would have been selected at another rate."""
+    """How many more of the group would have been selected at another rate.
+
+    Attributes
+    ----------
+    to_reference : float
+        At the rate of the reference.
+    to_pooled : float
+        At the pooled rate of the group and the reference.
+    """
 
     to_reference: float
     to_pooled: float
@@ -30,7 +38,7 @@ class Shortfall:
 class GroupImpact:
     """One group compared with the reference.
 
-    With x of n selected in the group and x' of n' in the reference. Undefined figures are NaN,
+    Let x of n be selected in the group and x' of n' in the reference. Undefined figures are NaN,
     and `why` says why.
 
     Attributes
@@ -39,9 +47,9 @@ class GroupImpact:
     values : dict
         The value of each protected column.
     n, selected : int
-        Persons. With sampling weights these are rows, and the rates are made of the weights.
+        Persons. With sampling weights these are rows, while the rates are weighted.
     share : float
-        Of the rows whose membership is known.
+        The group's share of the rows whose membership is known.
     effective_n : float
         Kish's effective sample size; `n` unless there are sampling weights.
     selection_rate, selection_rate_interval
@@ -51,40 +59,50 @@ class GroupImpact:
     likelihood_ratio : float
         1 / impact_ratio, the paper's LR+.
     difference : float
-        x / n - x' / n', in points: -0.25 is 25 points lower.
+        x / n - x' / n': -0.25 is 25 points lower.
     z, z_p : float
-        Two-sample z with pooled variance, and its two-sided p.
+        Two-sample z with pooled variance, and its two-sided p-value.
     standard_deviations : float
-        The distance of x from what is expected of the pool, hypergeometric.
+        How many standard deviations x is from its expected value, if the total number selected is
+        fixed (hypergeometric).
     fisher_p, fisher_p_less, mid_p : float
-        Fisher's exact test: two-sided, one-sided (selected less), and mid-p.
+        Fisher's exact test: two-sided, one-sided (the group is selected less often), and mid-p.
     holm_p : float
-        The two-sided p (Fisher's; z's with sampling weights) adjusted for all comparisons made.
+        The two-sided p-value (Fisher's; that of z with sampling weights), adjusted for all
+        comparisons that were made.
     expected : float
         n times the pooled rate of the group and the reference.
     shortfall : Shortfall
+        How many more of the group would have been selected at the reference's rate, and at the
+        pooled rate.
     flip : float
-        The impact ratio if one selection went to the side with the lower rate instead.
+        The impact ratio if one selection had gone to the side with the lower rate instead.
     phi, h : float
-        Correlation of membership and selection; difference of arcsines (Cohen).
+        Effect sizes: the correlation of membership and selection, and Cohen's difference of
+        arcsines.
     a, b, c, d : float
-        The paper's table: not selected in the group and the reference, selected in both.
+        The paper's table 1: not selected in the group and in the reference, selected in the group
+        and in the reference.
     sensitivity, specificity, balanced_error_rate : float
         Of "selected" as a predictor of the reference: d / (b + d), a / (a + c), and the mean of
-        the two errors.
+        the two error rates.
     detectable_ratio : float
-        The ratio nearest to 1 that so many rows could tell from 1 with power 0.8.
+        The smallest detectable effect: with this many rows, a ratio closer to 1 than this would
+        probably go unnoticed. At this ratio the z-test has power 0.8.
     impact_ratio_bounds : tuple of float
-        The least and the largest ratio that the rows of unknown membership could still make.
+        The lowest and the highest ratio that are possible, whatever groups the rows of unknown
+        membership belong to.
     mean_difference : float
-        Standardised difference of the mean score, where there is one.
+        The standardised difference of the mean scores, if there is a score.
     stratified : Stratified or None
+        The comparison within the values of the column `within`.
     below_line : bool
-        Whether a rate is under the rule's line of the other, compared as exact fractions.
+        Whether the ratio of the lower rate to the higher one is under the rule's lowest line,
+        compared as exact fractions.
     finding, because : str
-        The rule's reading, and the figures it rests on.
+        What the rule makes of the group, and the figures that this is based on.
     why : dict
-        For each undefined figure, the reason.
+        The reason for each undefined figure.
     """
 
     group: str
@@ -129,7 +147,7 @@ class GroupImpact:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures, undefined ones as None."""
-        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
+        return {figure.name: plain(getattr(self, figure.name)) for figure in fields(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +158,7 @@ class AttributeImpact:
     ----------
     protected : tuple of str
     reference : str
-        The group that the others are compared with.
+        The group that the other groups are compared with.
     unknown, unknown_selected : int
         Rows whose membership is not known, and how many of those were selected.
     groups : tuple of GroupImpact
@@ -153,13 +171,26 @@ class AttributeImpact:
     unknown_selected: int
     groups: tuple[GroupImpact, ...]
 
-    def __getitem__(self, group: object) -> GroupImpact:
-        """Return the group of that name, or of that value."""
-        for each in self.groups:
-            if each.group == str(group):
-                return each
-        names = ", ".join(repr(each.group) for each in self.groups)
-        raise KeyError(f"no group {group!r}; the groups are {names}")
+    @property
+    def name(self) -> str:
+        """The protected column, or several joined by " & "."""
+        return " & ".join(self.protected)
+
+    def __getitem__(self, key: object) -> GroupImpact:
+        """Return a group by its name or its value; a joint group also by the tuple of its values.
+
+        Examples
+        --------
+        >>> import fourfifths
+        >>> joint = fourfifths.impact("adult", protected=["sex", "race"])["sex & race"]
+        >>> joint["Female & Black"] is joint["Female", "Black"]
+        True
+        """
+        for group in self.groups:
+            if group.group == str(key) or tuple(group.values.values()) == key:
+                return group
+        names = ", ".join(repr(group.group) for group in self.groups)
+        raise KeyError(f"no group {key!r} of {self.name!r}; its groups are {names}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the groups and their figures, undefined ones as None."""
@@ -174,22 +205,25 @@ class AttributeImpact:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Impact:
-    """What happened, under a rule. It prints itself as tables.
+    """What happened, and what a rule makes of it. It prints itself as tables.
 
     Attributes
     ----------
     rule : Rule
     table : str
-        The file or data set, if it has a name.
+        The name of the file or the data set, if it has one.
     rows : int
-        Rows used; those without an outcome are in `outcome_missing`.
+        Rows with an outcome.
     outcome, favorable : str
+        The column, and its value that means selected.
     outcome_missing : int
-        Rows left out because the outcome is missing.
+        Rows that were left out because they have no outcome.
     confidence : float
-        Of every interval.
+        The confidence level of the intervals.
     weights, weights_are : str or None
+        The column of weights, and whether they are sampling weights or counts.
     within : str or None
+        The column within whose values groups are compared as well.
     attributes : tuple of AttributeImpact
         Each protected column alone, then all of them jointly.
     notes : tuple of str
@@ -212,11 +246,40 @@ class Impact:
     def __iter__(self) -> Iterator[AttributeImpact]:
         return iter(self.attributes)
 
-    def __getitem__(self, group: object) -> GroupImpact:
-        """Return a group of the only attribute."""
-        if len(self.attributes) > 1:
-            raise KeyError(f"several attributes; use impact.attributes[i][{group!r}]")
-        return self.attributes[0][group]
+    def __getitem__(self, key: object) -> Any:
+        """Return a protected attribute or, if there is only one, a group of it.
+
+        A key that names an attribute returns its `AttributeImpact`: the name of a protected column,
+        a tuple of columns for the joint attribute, or their names joined by " & ". With one
+        protected attribute, any other key returns the `GroupImpact` of that name or value. So if a
+        group has the name of the attribute, the attribute is returned; ``result["race"]["race"]``
+        is then the group.
+
+        Raises
+        ------
+        KeyError
+            If there is no such attribute or group. The message names those that there are.
+
+        Examples
+        --------
+        >>> import fourfifths
+        >>> result = fourfifths.impact("adult", protected=["sex", "race"])
+        >>> result["sex"].reference, result["sex", "race"].name
+        ('Male', 'sex & race')
+        >>> result["sex"]["Female"].n
+        16192
+        """
+        for attribute in self.attributes:
+            if key == attribute.name or key == attribute.protected:
+                return attribute
+        if len(self.attributes) == 1:
+            return self.attributes[0][key]
+        names = ", ".join(repr(attribute.name) for attribute in self.attributes)
+        first = self.attributes[0]
+        raise KeyError(
+            f"no protected attribute {key!r}; there are {names}; for a group name its attribute "
+            f"first, as in result[{first.name!r}][{first.groups[0].group!r}]"
+        )
 
     def __repr__(self) -> str:
         return str(self)
@@ -250,7 +313,7 @@ class Impact:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one flat row per group, nested figures spread over columns."""
+        """Return one flat record per group; nested figures are spread over several keys."""
         from fourfifths._report.impact import impact_records
 
         return impact_records(self)

@@ -1,19 +1,20 @@
-"""The rules by which an impact ratio is read, as data: one profile each.
+"""The rules by which an impact ratio is read: profiles as data, and `judge`, which applies one.
 
-A profile says which group is the reference, where the line is, which test must agree, and which
-groups are too small to judge; `fourfifths.findings` applies it. To change one, use
-``dataclasses.replace(rule, ...)`` and pass the result as ``rule=``.
+A profile says which group is the reference, which ratio is the line, which test must agree, and
+which groups are too small to judge. To change one, use ``dataclasses.replace(rule, ...)`` and pass
+the result as ``rule=``.
+
+This module imports neither NumPy nor SciPy, because the shell reads `RULES` for ``--help``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any, Literal, get_args
-
-import numpy as np
-from scipy.special import ndtri
 
 from fourfifths._text import p_value
 from fourfifths.errors import OptionError, listed, nearest
@@ -30,29 +31,34 @@ class Rule:
     ----------
     name, title : str
     reference : {"designated", "highest"}
-        Whether the user names the reference, or the group with the highest rate is it.
+        Whether the user names the reference, or it is the group with the highest selection rate.
     decision : {"ratio", "ratio or test", "test", "ratio and test", "none"}
-        What indicates adverse impact: the ratio alone; the ratio, with the test as a second
-        opinion; the test alone; both together; or nothing, where the rule draws no line.
+        What indicates adverse impact. "ratio": a ratio under the line. "ratio or test": a ratio
+        under the line, unless the numbers are small and the test is not significant; a significant
+        test above the line is reported as such. "test": a significant test. "ratio and test": both
+        together. "none": nothing, because the rule draws no line.
     lines : tuple of Fraction
         The thresholds of the impact ratio, lowest first.
     boundary : {"below", "at or below"}
         Whether a ratio exactly on the line counts as under it.
     standard_deviations : float or None
-        The z from which a difference counts as significant; None: two-sided p under 5%.
+        The |z| from which a difference is significant. None: a two-sided p below 5%.
     strong_standard_deviations : float or None
-        The z that the rule treats as strong.
+        The |z| from which the rule calls a difference strong.
     exact_below_n, exact_below_expected : int
-        Fisher's exact test decides where the two groups have fewer rows, or the smallest expected
-        count is less.
+        Fisher's exact test replaces the z-test where the group and the reference together have
+        fewer rows, or where the smallest expected count is less.
     minimum_share : Fraction
-        Groups with a smaller share of the rows are shown and not judged, and are no reference.
+        A group with a smaller share of the rows is shown but not judged, and is not chosen as the
+        reference.
     gap : float
-        How many points lower the group's rate must be, as a share; 0: any lower.
+        By how much the group's rate must be lower, as a difference of rates (0.1 is 10 points). 0:
+        any difference counts.
     score : {"none", "above median", "mean difference"}
-        What the rule makes of a score.
+        How the rule uses a score: not at all, as "selected = above the median", or by the
+        standardised difference of the means.
     source, date, status : str
-        Where it is written, of when that is, and what it is worth in law.
+        Where the rule is written, the date of that text, and its legal status.
     """
 
     name: str
@@ -185,7 +191,7 @@ RULES: Mapping[str, Rule] = {
 
 
 def get_rule(rule: str | Rule) -> Rule:
-    """Return the profile of that name; a profile is returned as it is.
+    """Return the rule of that name. A `Rule` is returned as it is.
 
     Examples
     --------
@@ -202,8 +208,10 @@ def get_rule(rule: str | Rule) -> Rule:
     return RULES[rule]
 
 
-SIGNIFICANCE = 0.05
-SIGNIFICANT_Z = float(ndtri(1 - SIGNIFICANCE / 2))
+SIGNIFICANCE_LEVEL = 0.05
+SIGNIFICANT_Z = NormalDist().inv_cdf(1 - SIGNIFICANCE_LEVEL / 2)
+
+# The readings, in fixed words. "adverse impact is indicated under <rule>" is the remaining one.
 NOT_INDICATED = "not indicated"
 SMALL_NUMBERS = "small numbers"
 NOT_JUDGED = "not judged: too small a share"
@@ -216,9 +224,10 @@ REFERENCE = "reference"
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A reading in the package's fixed words, and the figures it rests on.
+    """A reading, in fixed words, and the figures that it is based on.
 
-    `below_line` says whether the lower rate is under the rule's lowest line of the higher one.
+    `below_line` says whether the ratio of the lower rate to the higher one is under the lowest line
+    of the rule.
     """
 
     reading: str
@@ -228,19 +237,21 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a rule needs to know of one group and the reference.
+    """What a rule needs to know about one group and the reference.
 
     Attributes
     ----------
     rate, rate_reference : Fraction
+        The selection rates, exact.
     share : Fraction
         The group's share of all rows whose membership is known.
     n : float
-        Rows of both groups together.
+        Rows of the group and the reference together.
     least_expected : float
         The smallest expected count of the two-by-two table.
     z, fisher_p, flip, ratio_low, detectable_ratio : float
-        NaN where undefined.
+        The figures of `GroupImpact`; `ratio_low` is the lower limit of the impact ratio. NaN where
+        undefined.
     """
 
     rate: Fraction
@@ -271,7 +282,7 @@ class Facts:
 
     @property
     def flip_reverses(self) -> bool:
-        """Whether one person's outcome decides which rate is the higher."""
+        """Whether the outcome of one person decides which rate is higher."""
         return self.flip > 1 if self.group_is_lower else self.flip < 1
 
 
@@ -288,110 +299,112 @@ def judge(rule: Rule, facts: Facts) -> Finding:
     >>> judge(RULES["feldman2015"], exactly).reading
     'adverse impact is indicated under feldman2015'
     """
-    tiny = facts.share < rule.minimum_share
-    below = any(_under(rule, facts, line) for line in rule.lines[:1]) and facts.higher > 0
+    is_small_share = facts.share < rule.minimum_share
     share = f"{float(facts.share):.1%} of the rows, under {float(rule.minimum_share):.0%}"
     if rule.decision == "none":
-        excluded = f"; {share}: may be excluded from the ratios" if tiny else ""
-        return Finding(
-            reading=NO_LINE, because=f"{rule.name} asks for the ratio and draws no line{excluded}"
-        )
+        because = f"{rule.name} asks for the ratio and draws no line"
+        if is_small_share:
+            because += f"; {share}: may be excluded from the ratios"
+        return Finding(reading=NO_LINE, because=because)
     if facts.higher == 0:
         return Finding(
             reading=UNDEFINED, because="no one was selected in the group or in the reference"
         )
     if rule.reference == "highest" and not facts.group_is_lower:
-        return Finding(
-            reading=NOT_INDICATED, because="the rate is not below the reference's", below_line=False
-        )
+        return Finding(reading=NOT_INDICATED, because="the rate is not below the reference's")
     finding = _judge_difference(rule, facts)
-    if tiny:
-        because = f"{share}, from which on {rule.name} judges; {finding.because}"
-        finding = Finding(reading=NOT_JUDGED, because=because)
-    return replace(finding, below_line=below)
+    if is_small_share:
+        because = f"{share}, the least that {rule.name} judges; {finding.because}"
+        return replace(finding, reading=NOT_JUDGED, because=because)
+    return finding
 
 
 def _judge_difference(rule: Rule, facts: Facts) -> Finding:
-    crossed = next((line for line in rule.lines if _under(rule, facts, line)), None)
-    significant, test = _significance(rule, facts)
-    ratio = _describe_ratio(rule, facts, crossed)
-    because = ratio if rule.decision == "ratio" else f"{ratio}; {test}"
-    small = facts.flip_reverses or facts.least_expected < rule.exact_below_expected
-    gap = float(facts.higher - facts.lower) > rule.gap
-    indicated = {
-        "ratio": crossed is not None,
-        "ratio or test": crossed is not None and (significant or not small),
-        "test": significant,
-        "ratio and test": crossed is not None and significant and gap,
+    """Apply a rule that draws a line, where the two rates can be compared."""
+    # Exact fractions: in floating point 3/5 against 6/8 would fall below four fifths.
+    crossed = [
+        line
+        for line in rule.lines
+        if facts.lower < line * facts.higher
+        or (rule.boundary == "at or below" and facts.lower == line * facts.higher)
+    ]
+    is_significant, test = _significance(rule, facts)
+    ratio = _describe_ratio(rule, facts, crossed=crossed)
+    power_caveat = _power_caveat(facts)
+    uses_test = rule.decision != "ratio"
+    because = f"{ratio}; {test}" if uses_test else ratio
+    is_small = facts.flip_reverses or facts.least_expected < rule.exact_below_expected
+    has_gap = float(facts.higher - facts.lower) > rule.gap
+    is_indicated = {
+        "ratio": bool(crossed),
+        "ratio or test": bool(crossed) and (is_significant or not is_small),
+        "test": is_significant,
+        "ratio and test": bool(crossed) and is_significant and has_gap,
     }[rule.decision]
-    if indicated:
-        return Finding(reading=_indicated(rule, facts), because=because)
-    if rule.decision == "ratio":
-        return Finding(reading=NOT_INDICATED, because=because)
-    if crossed is not None and rule.decision == "ratio or test":
-        return Finding(reading=SMALL_NUMBERS, because=f"{because}; {_describe_small(facts)}")
-    if significant:
-        reading = ABOVE_BUT_SIGNIFICANT if crossed is None else NOT_INDICATED
-        return Finding(reading=reading, because=because)
-    if _could_not_tell(facts):
-        return Finding(reading=INCONCLUSIVE, because=f"{because}; {_describe_power(facts)}")
-    return Finding(reading=NOT_INDICATED, because=because)
 
-
-def _under(rule: Rule, facts: Facts, line: Fraction) -> bool:
-    bound = line * facts.higher
-    return facts.lower <= bound if rule.boundary == "at or below" else facts.lower < bound
-
-
-def _indicated(rule: Rule, facts: Facts) -> str:
-    side = "" if facts.group_is_lower else " on the reference"
-    return f"adverse impact{side} is indicated under {rule.name}"
+    reading = NOT_INDICATED
+    if is_indicated:
+        side = "" if facts.group_is_lower else " on the reference"
+        reading = f"adverse impact{side} is indicated under {rule.name}"
+    elif crossed and rule.decision == "ratio or test":
+        reading = SMALL_NUMBERS
+        if facts.flip_reverses:
+            because += f"; one person's outcome would make the ratio {facts.flip:.2f}"
+        else:
+            because += f"; only {facts.least_expected:.1f} expected in one cell"
+    elif uses_test and is_significant:
+        reading = NOT_INDICATED if crossed else ABOVE_BUT_SIGNIFICANT
+    elif uses_test and power_caveat:
+        reading = INCONCLUSIVE
+        because += f"; {power_caveat}"
+    below_line = bool(crossed) and crossed[0] == rule.lines[0]
+    return Finding(reading=reading, because=because, below_line=below_line)
 
 
 def _significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
-    """Return whether the rule's test finds a difference, and the sentence that says so."""
-    few = facts.n < rule.exact_below_n or facts.least_expected < rule.exact_below_expected
-    if few and not np.isnan(facts.fisher_p):
-        significant = facts.fisher_p < SIGNIFICANCE
-        return significant, f"{_yes(significant)} (Fisher p {p_value(facts.fisher_p)})"
-    if np.isnan(facts.z):
+    """Return whether the rule's test is significant, and the words that say so."""
+    is_small = facts.n < rule.exact_below_n or facts.least_expected < rule.exact_below_expected
+    # Fisher's p is undefined with sampling weights. Then the z-test decides, however few the rows.
+    if is_small and not math.isnan(facts.fisher_p):
+        is_significant = facts.fisher_p < SIGNIFICANCE_LEVEL
+        figure = f"Fisher p {p_value(facts.fisher_p)}"
+    elif math.isnan(facts.z):
         return False, "no test: everyone or no one was selected"
-    needed = SIGNIFICANT_Z if rule.standard_deviations is None else rule.standard_deviations
-    significant = abs(facts.z) >= needed
-    strong = rule.strong_standard_deviations
-    beyond = f", beyond {strong:g} standard deviations" if strong and abs(facts.z) >= strong else ""
-    return significant, f"{_yes(significant)} (z {facts.z:.2f}{beyond})"
+    else:
+        critical_z = rule.standard_deviations
+        is_significant = abs(facts.z) >= (SIGNIFICANT_Z if critical_z is None else critical_z)
+        strong_z = rule.strong_standard_deviations
+        figure = f"z {facts.z:.2f}"
+        if strong_z and abs(facts.z) >= strong_z:
+            figure += f", beyond {strong_z:g} standard deviations"
+    return is_significant, f"{'significant' if is_significant else 'not significant'} ({figure})"
 
 
-def _yes(significant: bool) -> str:  # noqa: FBT001 - the word for a truth value
-    return "significant" if significant else "not significant"
-
-
-def _describe_ratio(rule: Rule, facts: Facts, crossed: Fraction | None) -> str:
+def _describe_ratio(rule: Rule, facts: Facts, *, crossed: list[Fraction]) -> str:
     ratio = f"{float(facts.lower / facts.higher):.3f}"
-    name = f"ratio {ratio}" if facts.group_is_lower else f"reference's rate is {ratio} of this one"
+    text = f"ratio {ratio}" if facts.group_is_lower else f"reference's rate is {ratio} of this one"
     if rule.decision == "ratio and test":
-        name += f", a gap of {100 * float(facts.higher - facts.lower):.1f} points"
-    if crossed is None:
-        return f"{name}, not below {rule.lines[-1]}"
-    exactly = facts.lower == crossed * facts.higher
-    return f"{name}, {'exactly' if exactly else 'below'} {crossed}"
+        text += f", a gap of {100 * float(facts.higher - facts.lower):.1f} points"
+    if crossed:
+        is_equal = facts.lower == crossed[0] * facts.higher
+        text += f", {'exactly' if is_equal else 'below'} {crossed[0]}"
+    elif rule.lines:
+        text += f", not below {rule.lines[-1]}"
+    return text
 
 
-def _describe_small(facts: Facts) -> str:
-    if facts.flip_reverses:
-        return f"one person's outcome would make the ratio {facts.flip:.2f}"
-    return f"only {facts.least_expected:.1f} expected in one cell"
+def _power_caveat(facts: Facts) -> str:
+    """Return the words about missing power, or nothing where the rows are enough.
 
-
-def _could_not_tell(facts: Facts) -> bool:
-    """Whether the rows could neither tell four fifths from 1 nor exclude it."""
+    They are not enough if a ratio of four fifths would probably go unnoticed, and the interval does
+    not exclude it either.
+    """
     line = float(FOUR_FIFTHS)
-    blind = np.isnan(facts.detectable_ratio) or facts.detectable_ratio < line
-    return bool(blind and not facts.ratio_low > line)
-
-
-def _describe_power(facts: Facts) -> str:
-    if np.isnan(facts.detectable_ratio):
-        return "so few rows could not tell any ratio from 1"
-    return f"so few rows could only tell a ratio under {facts.detectable_ratio:.2f} from 1"
+    if facts.detectable_ratio >= line or facts.ratio_low > line:
+        return ""
+    if math.isnan(facts.detectable_ratio):
+        return "with this many rows even a ratio of 0 would go unnoticed more than one time in five"
+    return (
+        f"with this many rows a ratio closer to 1 than {facts.detectable_ratio:.2f} would probably "
+        "go unnoticed"
+    )

@@ -39,12 +39,27 @@ def check_score(rule: Rule, *, score: str | None, outcome: str | None, weights: 
 
 
 def with_above_median(
-    table: Table, score: str, protected: Sequence[str], median_of: MedianOf
+    table: Table, score: str, *, protected: Sequence[str], median_of: MedianOf
 ) -> tuple[Table, str]:
-    """Add a column that says whether the score is above the median; return the table and its name.
+    """Add a column that says whether the score is above the median.
 
-    The median is taken over all rows with a score, or over those whose membership is known in
-    every protected column. A row with no score has no outcome.
+    Parameters
+    ----------
+    table : Table
+    score : str
+        The column of scores.
+    protected : sequence of str
+        The protected columns.
+    median_of : {"all", "known"}
+        Whether the median is that of all rows with a score, or only of those whose membership is
+        known in every protected column.
+
+    Returns
+    -------
+    table : Table
+        With the new column; it is missing where the score is.
+    name : str
+        The name of the new column.
     """
     table = table.with_numbers(score, "score")
     frame = table.frame
@@ -54,49 +69,50 @@ def with_above_median(
     median = table.rows(frame.select(table.col(score).median()))[0][0]
     if median is None:
         raise ColumnError(f"score={score!r}: no row has a score")
-    if not table.rows(
-        table.frame.filter(table.col(score) > median).select(table.names[score]).head(1)
-    ):
+    above_median = table.frame.filter(table.col(score) > median)
+    if not table.rows(above_median.select(table.names[score]).head(1)):
         raise ColumnError(f"score={score!r}: no score is above the median, {number_text(median)}")
     name = f"{score} > {number_text(median)}"
     points = table.col(score)
     return table.with_column(name, nw.when(~points.is_null()).then(points > median)), name
 
 
-def score_measures(table: Table, score: str, weights: str | None) -> dict[str, nw.Expr]:
-    """Return the sums that `mean_differences` needs."""
+def score_measures(table: Table, score: str, *, weights: str | None) -> dict[str, nw.Expr]:
+    """Return the sums over rows from which `mean_differences` is computed."""
     points = table.col(score)
-    centre = table.rows(table.frame.select(points.mean()))[0][0]
-    if centre is None:
+    mean = table.rows(table.frame.select(points.mean()))[0][0]
+    if mean is None:
         raise ColumnError(f"score={score!r}: no row has a score")
-    kept = nw.when(~points.is_null()).then(table.col(weights) if weights else nw.lit(1.0))
-    # Centred first, so that the squares of large scores do not swallow their differences.
-    centred = points - centre
+    weight = nw.when(~points.is_null()).then(table.col(weights) if weights else nw.lit(1.0))
+    # The variance is a difference of two sums. Without centring, the squares of large scores
+    # would leave no digits for it.
+    centred = points - mean
     return {
-        "score weight": kept,
-        "score sum": kept * centred,
-        "score squares": kept * centred * centred,
+        "score weight": weight,
+        "score sum": weight * centred,
+        "score squares": weight * centred * centred,
     }
 
 
-def mean_differences(attribute: Attribute, counts: Counts, reference: int) -> FloatArray:
+def mean_differences(attribute: Attribute, counts: Counts, *, reference: int) -> FloatArray:
     """Return (mean of the group - mean of the reference) / standard deviation, per group.
 
-    The standard deviation is that of all rows whose membership is known and that have a score.
+    The standard deviation is that of all rows that have a score and whose membership is known. NaN
+    where the scores do not vary, and for a group without scores.
     """
-    known = attribute.codes != MISSING
-    size, total, squares = (
+    has_group = attribute.codes != MISSING
+    weight, total, squares = (
         np.bincount(
-            attribute.codes[known],
-            weights=counts.sums[name][known],
+            attribute.codes[has_group],
+            weights=counts.sums[name][has_group],
             minlength=len(attribute.groups),
         )
         for name in ("score weight", "score sum", "score squares")
     )
-    if not size.sum() > 0:
-        return np.full(size.shape, np.nan)
-    mean = np.where(size > 0, total / np.where(size > 0, size, 1), np.nan)
-    variance = squares.sum() / size.sum() - (total.sum() / size.sum()) ** 2
+    if not weight.sum() > 0:
+        return np.full(weight.shape, np.nan)
+    mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1), np.nan)
+    variance = squares.sum() / weight.sum() - (total.sum() / weight.sum()) ** 2
     if not variance > 0:
-        return np.full(size.shape, np.nan)
+        return np.full(weight.shape, np.nan)
     return np.asarray((mean - mean[reference]) / np.sqrt(variance))

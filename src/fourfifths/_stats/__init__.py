@@ -1,1 +1,1 @@
-"""Pure functions of arrays: intervals, tests, bounds."""
+"""Pure functions of arrays: confidence intervals, tests, ROC curves and bounds."""

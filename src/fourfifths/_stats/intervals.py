@@ -1,4 +1,4 @@
-"""Confidence intervals for a rate and for the ratio of two rates, from counts.
+"""Confidence intervals for a selection rate and for the ratio of two rates, from counts.
 
 References
 ----------
@@ -17,19 +17,34 @@ from scipy.special import betaincinv, ndtri
 
 from fourfifths._arrays import BoolArray, FloatArray
 
-# A limit is searched for among the ratios from exp(-SPAN) to exp(SPAN), halving the logarithm's
-# range each time: after 54 times it is known to one part in 10^14.
-SPAN, HALVINGS = 50.0, 54
-TINY = 1e-300
+# The limits of a ratio are searched for between exp(-50) and exp(50). Each step halves the range
+# of the logarithm, so 54 steps find a limit to one part in 10^14.
+MAX_LOG_RATIO = 50.0
+RATIO_HALVINGS = 54
+# Replaces a standard deviation of 0, so that a difference divided by it is huge and not NaN.
+MIN_DEVIATION = 1e-300
 
 
 def clopper_pearson(
     selected: ArrayLike, n: ArrayLike, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the exact interval of a selection rate: it covers at least as often as it says.
+    """Return the exact interval of a selection rate.
 
-    The limits are the rates at which so few, or so many, would be selected with probability
-    (1 - confidence) / 2. An effective sample size need not be whole.
+    The lower limit is the rate at which `selected` or more of n would be selected with probability
+    (1 - confidence) / 2, and the upper limit the rate at which `selected` or fewer would be. The
+    interval contains the true rate at least as often as `confidence` says.
+
+    Parameters
+    ----------
+    selected, n : array-like
+        How many were selected, of how many. Effective sample sizes, which are not integers, are
+        fine too.
+    confidence : float
+
+    Returns
+    -------
+    lower_limit, upper_limit : float array
+        In [0, 1].
 
     Examples
     --------
@@ -39,9 +54,11 @@ def clopper_pearson(
     """
     x, size = (np.asarray(array, dtype=np.float64) for array in (selected, n))
     tail = (1 - confidence) / 2
-    inner_low, inner_high = np.where(x > 0, x, 1.0), np.where(x < size, size - x, 1.0)
-    low = np.where(x > 0, betaincinv(inner_low, size - x + 1, tail), 0.0)
-    high = np.where(x < size, betaincinv(x + 1, inner_high, 1 - tail), 1.0)
+    # The beta quantile is not defined at x = 0 (lower limit) and x = n (upper limit). There any
+    # positive parameter will do, because the result is replaced by 0 or 1.
+    lower_shape, upper_shape = np.where(x > 0, x, 1.0), np.where(x < size, size - x, 1.0)
+    low = np.where(x > 0, betaincinv(lower_shape, size - x + 1, tail), 0.0)
+    high = np.where(x < size, betaincinv(x + 1, upper_shape, 1 - tail), 1.0)
     return low, high
 
 
@@ -54,9 +71,23 @@ def ratio_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the score interval of an impact ratio (Koopman; Miettinen and Nurminen).
 
-    It holds the ratios t that the score test of "the ratio is t" does not reject. Right at 0 and
-    at n: a group of which no one is selected has lower limit 0 and a finite upper limit. Where no
-    one of the reference is selected no ratio is too large, and the upper limit is NaN.
+    The interval contains every ratio t for which the score test does not reject the hypothesis
+    "the impact ratio is t". It is also valid where no one or everyone is selected: a group in
+    which no one is selected has lower limit 0 and a finite upper limit. If no one in the reference
+    is selected, no ratio is too large, and the upper limit is NaN.
+
+    Parameters
+    ----------
+    selected, n : array-like
+        How many of the group were selected, of how many.
+    selected_reference, n_reference : array-like
+        The same for the reference.
+    confidence : float
+
+    Returns
+    -------
+    lower_limit, upper_limit : float array
+        0 or more.
 
     Examples
     --------
@@ -64,52 +95,65 @@ def ratio_interval(
     >>> round(float(low), 3), round(float(high), 3)
     (0.503, 0.857)
     """
-    arrays = np.broadcast_arrays(
+    x, size, x_reference, size_reference = np.broadcast_arrays(
         *(
-            np.asarray(each, dtype=np.float64)
-            for each in (selected, n, selected_reference, n_reference)
+            np.asarray(array, dtype=np.float64)
+            for array in (selected, n, selected_reference, n_reference)
         )
     )
-    quantile = float(ndtri((1 + confidence) / 2))
-    scores = np.stack([np.full(arrays[0].shape, quantile), np.full(arrays[0].shape, -quantile)])
-    low, high = _ratio_where(scores, *arrays)
-    return np.where(arrays[0] > 0, low, 0.0), np.where(arrays[2] > 0, high, np.nan)
+    z = float(ndtri((1 + confidence) / 2))
+    # The statistic falls as the ratio grows. So it equals z at the lower limit and -z at the upper.
+    target = np.stack([np.full(x.shape, z), np.full(x.shape, -z)])
+    log_ratio = bisect(
+        lambda log: score_statistic(np.exp(log), x, size, x_reference, size_reference) > target,
+        low=np.full(target.shape, -MAX_LOG_RATIO),
+        high=np.full(target.shape, MAX_LOG_RATIO),
+        halvings=RATIO_HALVINGS,
+    )
+    low, high = np.exp(log_ratio)
+    return np.where(x > 0, low, 0.0), np.where(x_reference > 0, high, np.nan)
+
+
+def score_statistic(
+    ratio: FloatArray,
+    selected: FloatArray,
+    n: FloatArray,
+    selected_reference: FloatArray,
+    n_reference: FloatArray,
+) -> FloatArray:
+    """Return the score statistic of the hypothesis that the impact ratio is `ratio`.
+
+    It is (p - ratio p') divided by its standard deviation under the hypothesis, with the observed
+    rates p of the group and p' of the reference. Under the hypothesis it is approximately standard
+    normal.
+    """
+    x, xr, nr = selected, selected_reference, n_reference
+    rejected, rejected_r, total = n - x, nr - xr, n + nr
+    # The most likely rates whose ratio is `ratio` are the smaller root of a quadratic equation.
+    # They, and their distances to 1, are written without differences of nearly equal numbers,
+    # which would lose all digits where nearly everyone is selected.
+    group_term, reference_term = ratio * (n + xr), nr + x
+    root = np.sqrt((group_term - reference_term) ** 2 + 4 * ratio * rejected * rejected_r)
+    scale = group_term + reference_term + root
+    rate_r = 2 * (x + xr) / scale
+    one_minus_rate_r = (rejected + rejected_r + (ratio - 1) * (n + xr) + root) / scale
+    one_minus_rate = (ratio * rejected + rejected_r + (1 - ratio) * (x + xr) + root) / scale
+    variance = ratio * rate_r * one_minus_rate / n + ratio**2 * rate_r * one_minus_rate_r / nr
+    # The factor total / (total - 1) is Miettinen and Nurminen's.
+    deviation = np.sqrt(np.maximum(variance, 0) * total / (total - 1))
+    # The variance is 0 where everyone is selected. Then any difference at all rejects.
+    return np.asarray((x / n - ratio * xr / nr) / np.maximum(deviation, MIN_DEVIATION))
 
 
 def bisect(
-    test: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray, halvings: int
+    test: Callable[[FloatArray], BoolArray], *, low: FloatArray, high: FloatArray, halvings: int
 ) -> FloatArray:
-    """Return where a test that is true below a point and false above it changes, per element."""
+    """Return where a test changes from true to false, for each element.
+
+    The test must be true below that point and false above it.
+    """
     for _ in range(halvings):
         middle = (low + high) / 2
-        true = test(middle)
-        low, high = np.where(true, middle, low), np.where(true, high, middle)
+        is_below = test(middle)
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
     return low
-
-
-def _ratio_where(
-    score: FloatArray, x: FloatArray, n: FloatArray, xr: FloatArray, nr: FloatArray
-) -> FloatArray:
-    """Return the ratio at which the score statistic, which falls as the ratio grows, is `score`."""
-    low, high = np.full(score.shape, -SPAN), np.full(score.shape, SPAN)
-    found = bisect(lambda log: _score(np.exp(log), x, n, xr, nr) > score, low, high, HALVINGS)
-    return np.asarray(np.exp(found))
-
-
-def _score(
-    ratio: FloatArray, x: FloatArray, n: FloatArray, xr: FloatArray, nr: FloatArray
-) -> FloatArray:
-    """Return the score statistic of the hypothesis that the impact ratio is `ratio`."""
-    missed, missed_r, total = n - x, nr - xr, n + nr
-    # The likeliest rates whose ratio is `ratio` are the smaller root of a quadratic. They, and
-    # what they leave of 1, are written so that nothing cancels where nearly everyone is selected.
-    own, other = ratio * (n + xr), nr + x
-    root = np.sqrt((own - other) ** 2 + 4 * ratio * missed * missed_r)
-    scale = own + other + root
-    rate_r = 2 * (x + xr) / scale
-    rest_r = (missed + missed_r + (ratio - 1) * (n + xr) + root) / scale
-    rest = (ratio * missed + missed_r + (1 - ratio) * (x + xr) + root) / scale
-    variance = ratio * rate_r * rest / n + ratio**2 * rate_r * rest_r / nr
-    spread = np.sqrt(np.maximum(variance, 0) * total / (total - 1))
-    # No variance is left where everyone is selected: then any difference at all decides.
-    return np.asarray((x / n - ratio * xr / nr) / np.maximum(spread, TINY))

@@ -1,7 +1,7 @@
-"""Comparisons within strata: jobs, exams, departments, each with its own rates.
+"""Comparisons within strata, such as jobs, exams or departments, each with its own rates.
 
-Arrays run over strata: `selected` of `n` in the group, `selected_reference` of `n_reference` in the
-reference.
+All arrays run over the strata: `selected` of `n` in the group, `selected_reference` of
+`n_reference` in the reference.
 
 References
 ----------
@@ -11,52 +11,56 @@ and Day, Statistical Methods in Cancer Research I (1980). Simpson, JRSS B 13 (19
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from fourfifths._arrays import BoolArray, FloatArray
+from fourfifths._arrays import FloatArray, Interval
 
+NAN = float("nan")
 NO_COMPARISON = "no stratum has both groups and both outcomes"
-FEW_STRATA = "fewer than two strata have both groups and both outcomes, or the odds ratio is 0"
+TOO_FEW_STRATA = "fewer than two strata have both groups and both outcomes, or the odds ratio is 0"
 REASONS = {
     "odds_ratio": "no stratum has both someone rejected in the group and someone selected in the "
     "reference",
     "odds_ratio_interval": "the common odds ratio is 0 or undefined",
     "cmh": NO_COMPARISON,
     "cmh_p": NO_COMPARISON,
-    "breslow_day": FEW_STRATA,
-    "breslow_day_p": FEW_STRATA,
+    "breslow_day": TOO_FEW_STRATA,
+    "breslow_day_p": TOO_FEW_STRATA,
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stratified:
-    """One group against the reference, stratum by stratum.
+    """One group compared with the reference within strata.
 
     Attributes
     ----------
     strata : tuple of dict
-        Per stratum: its name, the counts of both sides and the impact ratio (None if undefined).
+        For each stratum its name, the counts of the group and of the reference, and the impact
+        ratio (None if undefined).
     odds_ratio : float
-        Mantel-Haenszel's common odds ratio of being selected; NaN if undefined.
+        The Mantel-Haenszel common odds ratio of being selected; NaN if undefined.
     odds_ratio_interval : tuple of float
-        By Robins, Breslow and Greenland's variance.
+        Its confidence interval, with the variance of Robins, Breslow and Greenland.
     cmh, cmh_p : float
-        The Cochran-Mantel-Haenszel statistic, without continuity correction, and its p (1 df).
+        The Cochran-Mantel-Haenszel statistic without continuity correction, and its p-value (1
+        degree of freedom).
     breslow_day, breslow_day_p : float
-        The test that the odds ratio is the same in all strata that inform on it.
+        Breslow and Day's test that the odds ratio is the same in all strata.
     reversal : bool
-        Whether the pooled rates and the strata point in opposite directions (Simpson).
+        Whether the pooled rates and the strata point in opposite directions (Simpson's paradox).
     why : dict
-        For each undefined figure, the reason.
+        The reason for each undefined figure.
     """
 
     strata: tuple[dict[str, Any], ...]
     odds_ratio: float
-    odds_ratio_interval: tuple[float, float]
+    odds_ratio_interval: Interval
     cmh: float
     cmh_p: float
     breslow_day: float
@@ -66,28 +70,41 @@ class Stratified:
 
 
 def compare_within(
-    names: tuple[Any, ...],
+    stratum_names: Sequence[Any],
+    *,
     selected: FloatArray,
     n: FloatArray,
     selected_reference: FloatArray,
     n_reference: FloatArray,
-    *,
     confidence: float = 0.95,
 ) -> Stratified:
-    """Compare a group with the reference within strata."""
-    both = (n > 0) & (n_reference > 0)
-    tables = (
-        selected[both],
-        (n - selected)[both],
-        selected_reference[both],
-        (n_reference - selected_reference)[both],
+    """Compare a group with the reference within strata.
+
+    Parameters
+    ----------
+    stratum_names : sequence
+    selected, n : float array
+        How many of the group were selected, of how many, in each stratum.
+    selected_reference, n_reference : float array
+        The same for the reference.
+    confidence : float
+        Of the interval of the odds ratio.
+    """
+    # A stratum without the group or without the reference compares nothing.
+    has_both = (n > 0) & (n_reference > 0)
+    a, b, c, d = tables = (
+        selected[has_both],
+        (n - selected)[has_both],
+        selected_reference[has_both],
+        (n_reference - selected_reference)[has_both],
     )
     odds_ratio, interval = mantel_haenszel(*tables, confidence=confidence)
     cmh, cmh_p = cochran_mantel_haenszel(*tables)
-    breslow, breslow_p = breslow_day(*tables, odds_ratio)
-    pooled = selected.sum() / n.sum() - selected_reference.sum() / n_reference.sum()
-    a, b, c, d = tables
-    within = np.sum((a * d - b * c) / (a + b + c + d))
+    breslow, breslow_p = breslow_day(*tables, odds_ratio=odds_ratio)
+    # The sign of the weighted differences within strata agrees with that of the log odds ratio,
+    # and it is defined where the odds ratio is 0 or infinite.
+    pooled_difference = selected.sum() / n.sum() - selected_reference.sum() / n_reference.sum()
+    difference_within = np.sum((a * d - b * c) / (a + b + c + d))
     figures = {
         "odds_ratio": odds_ratio,
         "odds_ratio_interval": interval[0],
@@ -96,23 +113,40 @@ def compare_within(
         "breslow_day": breslow,
         "breslow_day_p": breslow_p,
     }
+    has_ratio = has_both & (selected_reference > 0)
+    strata = tuple(
+        {
+            "stratum": name,
+            "n": int(n[k]),
+            "selected": int(selected[k]),
+            "n_reference": int(n_reference[k]),
+            "selected_reference": int(selected_reference[k]),
+            "impact_ratio": float((selected[k] / n[k]) / (selected_reference[k] / n_reference[k]))
+            if has_ratio[k]
+            else None,
+        }
+        for k, name in enumerate(stratum_names)
+    )
     return Stratified(
-        strata=_strata(names, selected, n, selected_reference, n_reference),
+        strata=strata,
         odds_ratio=odds_ratio,
         odds_ratio_interval=interval,
         cmh=cmh,
         cmh_p=cmh_p,
         breslow_day=breslow,
         breslow_day_p=breslow_p,
-        reversal=bool(pooled * within < 0),
+        reversal=bool(pooled_difference * difference_within < 0),
         why={name: REASONS[name] for name, figure in figures.items() if np.isnan(figure)},
     )
 
 
 def mantel_haenszel(
     a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, *, confidence: float = 0.95
-) -> tuple[float, tuple[float, float]]:
-    """Return the common odds ratio of tables [[a, b], [c, d]] and its interval.
+) -> tuple[float, Interval]:
+    """Return the common odds ratio of tables [[a, b], [c, d]], and its interval.
+
+    The odds ratio is the sum of a d / total over the sum of b c / total. It is NaN where the
+    denominator is 0; where the odds ratio is 0 or NaN, the interval is NaN.
 
     Examples
     --------
@@ -124,72 +158,62 @@ def mantel_haenszel(
     concordant, discordant = a * d / total, b * c / total
     r, s = concordant.sum(), discordant.sum()
     if not (r > 0 and s > 0):
-        return (float(np.nan) if s <= 0 else 0.0), (float("nan"), float("nan"))
+        return (NAN if s <= 0 else 0.0), (NAN, NAN)
+    # Robins, Breslow and Greenland's variance of the logarithm, in their notation.
     p, q = (a + d) / total, (b + c) / total
     variance = (
         (p * concordant).sum() / (2 * r**2)
         + (p * discordant + q * concordant).sum() / (2 * r * s)
         + (q * discordant).sum() / (2 * s**2)
     )
-    reach = float(ndtri((1 + confidence) / 2) * np.sqrt(variance))
-    return float(r / s), (float(r / s * np.exp(-reach)), float(r / s * np.exp(reach)))
+    log_distance = float(ndtri((1 + confidence) / 2) * np.sqrt(variance))
+    low, high = float(r / s * np.exp(-log_distance)), float(r / s * np.exp(log_distance))
+    return float(r / s), (low, high)
 
 
 def cochran_mantel_haenszel(
     a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray
 ) -> tuple[float, float]:
-    """Return the CMH statistic without continuity correction, and its p."""
+    """Return the CMH statistic of tables [[a, b], [c, d]], without correction, and its p-value."""
     total = a + b + c + d
-    usable = total > 1
+    usable = total > 1  # a table of one person has no variance
     a, b, c, d, total = (array[usable] for array in (a, b, c, d, total))
     expected = (a + b) * (a + c) / total
     variance = (a + b) * (c + d) * (a + c) * (b + d) / (total**2 * (total - 1))
     if not variance.sum() > 0:
-        return float("nan"), float("nan")
+        return NAN, NAN
     statistic = float((a - expected).sum() ** 2 / variance.sum())
     return statistic, float(chdtrc(1, statistic))
 
 
 def breslow_day(
-    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, odds_ratio: float
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, *, odds_ratio: float
 ) -> tuple[float, float]:
-    """Return Breslow and Day's test of equal odds ratios, and its p."""
-    informs: BoolArray = (a + c > 0) & (b + d > 0) & (a + b > 0) & (c + d > 0)
-    if not (odds_ratio > 0 and informs.sum() > 1):
-        return float("nan"), float("nan")
-    a, b, c, d = (array[informs] for array in (a, b, c, d))
-    fitted = _fitted(a + b, c + d, a + c, odds_ratio)
+    """Return Breslow and Day's test that all tables have this odds ratio, and its p-value.
+
+    Without Tarone's correction. A table with an empty row or column has no odds ratio and does not
+    count.
+    """
+    has_odds_ratio = (a + c > 0) & (b + d > 0) & (a + b > 0) & (c + d > 0)
+    if not (odds_ratio > 0 and has_odds_ratio.sum() > 1):
+        return NAN, NAN
+    a, b, c, d = (array[has_odds_ratio] for array in (a, b, c, d))
+    fitted = _fitted(a + b, c + d, selected=a + c, odds_ratio=odds_ratio)
     cells = (fitted, a + b - fitted, a + c - fitted, c + d - (a + c - fitted))
     variance = 1 / sum(1 / cell for cell in cells)
     statistic = float(np.sum((a - fitted) ** 2 / variance))
-    return statistic, float(chdtrc(int(informs.sum()) - 1, statistic))
+    return statistic, float(chdtrc(int(has_odds_ratio.sum()) - 1, statistic))
 
 
-def _fitted(n: FloatArray, n_r: FloatArray, selected: FloatArray, odds_ratio: float) -> FloatArray:
-    """Return the group's selections at which a table of these margins has the odds ratio."""
+def _fitted(
+    n: FloatArray, n_reference: FloatArray, *, selected: FloatArray, odds_ratio: float
+) -> FloatArray:
+    """Return the group's selections at which tables with these margins have the odds ratio."""
     if np.isclose(odds_ratio, 1.0, rtol=1e-12):
-        return n * selected / (n + n_r)
+        return n * selected / (n + n_reference)
+    # Setting the odds ratio of the table gives a quadratic equation.
     square = 1 - odds_ratio
-    linear = n_r - selected + odds_ratio * (n + selected)
+    linear = n_reference - selected + odds_ratio * (n + selected)
     constant = -odds_ratio * n * selected
-    # The root that lies within the margins, in the form that does not cancel.
+    # This is the root that lies within the margins, without a difference of nearly equal numbers.
     return -2 * constant / (linear + np.sqrt(linear**2 - 4 * square * constant))
-
-
-def _strata(
-    names: tuple[Any, ...], x: FloatArray, n: FloatArray, xr: FloatArray, nr: FloatArray
-) -> tuple[dict[str, Any], ...]:
-    defined = (n > 0) & (nr > 0) & (xr > 0)
-    ratio = np.full(n.shape, np.nan)
-    ratio[defined] = (x[defined] / n[defined]) / (xr[defined] / nr[defined])
-    return tuple(
-        {
-            "stratum": name,
-            "n": int(n[k]),
-            "selected": int(x[k]),
-            "n_reference": int(nr[k]),
-            "selected_reference": int(xr[k]),
-            "impact_ratio": float(ratio[k]) if defined[k] else None,
-        }
-        for k, name in enumerate(names)
-    )

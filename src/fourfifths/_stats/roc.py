@@ -1,11 +1,11 @@
 """The best that rules on a score can do: the ROC curve, its concave hull, the impact floor.
 
 A score says how much a row looks like the reference. A rule that selects the rows above a cut has
-a rate on the group and a rate on the reference; over all cuts these make the ROC curve, and a rule
-that tosses a coin between two cuts reaches any point between them: the concave hull. R(b) is the
-hull's rate on the reference at rate b on the group, and b / R(b) is the impact floor: no rule on
-the score that selects at least b of the group has a lower impact ratio, since R is concave and
-passes through the origin or above it.
+one selection rate in the group and one in the reference. Over all cuts these pairs of rates make
+the ROC curve. A rule that draws at random between two cuts reaches any point between them: the
+concave hull. R(b) is the hull's rate in the reference at rate b in the group, and b / R(b) is the
+impact floor: no rule on the score that selects at least b of the group has a lower impact ratio.
+This holds for all rates from b on because R is concave and R(0) >= 0, so b / R(b) rises with b.
 
 References
 ----------
@@ -32,9 +32,9 @@ class Hull:
     Attributes
     ----------
     group, reference : float array
-        The rates at its corners, both rising.
+        The selection rates at the corners of the hull, both rising.
     n, n_reference : int
-        Rows that the rates are made of.
+        Rows of the group and of the reference.
     """
 
     group: FloatArray
@@ -43,12 +43,12 @@ class Hull:
     n_reference: int
 
     def best_rate(self, beta: ArrayLike) -> FloatArray:
-        """Return R(b), the best rate on the reference at rate b on the group."""
+        """Return R(b), the highest rate in the reference at rate b in the group."""
         rates = np.asarray(beta, dtype=np.float64)
-        # A vertical start gives several rates at 0: the highest is R(0).
-        last = np.searchsorted(self.group, self.group, side="right") - 1
-        keep = np.unique(last)
-        return np.asarray(np.interp(rates, self.group[keep], self.reference[keep]))
+        # A hull that starts vertically has several corners at rate 0. The last one is R(0).
+        last_corner = np.searchsorted(self.group, self.group, side="right") - 1
+        corners = np.unique(last_corner)
+        return np.asarray(np.interp(rates, self.group[corners], self.reference[corners]))
 
     def floor(self, beta: ArrayLike) -> FloatArray:
         """Return the impact floor b / R(b), in [0, 1]; NaN at b = 0."""
@@ -59,39 +59,51 @@ class Hull:
     def floor_band(self, beta: ArrayLike, confidence: float) -> tuple[FloatArray, FloatArray]:
         """Return limits of the floor that hold for all b at once, whatever the distributions.
 
-        Each group's distribution of the score is within `dkw` of what was seen, so the true curve
-        lies between the seen one moved up and left, and moved down and right.
+        The true distribution of the score in a group differs from the observed one by at most
+        `dkw`. So the true curve lies between the observed curve moved up and to the left, and the
+        observed curve moved down and to the right.
         """
         rates = np.asarray(beta, dtype=np.float64)
-        aside, up = (dkw(size, confidence) for size in (self.n, self.n_reference))
-        highest = np.minimum(self.best_rate(np.minimum(rates + aside, 1.0)) + up, 1.0)
-        lowest = np.maximum(self.best_rate(np.maximum(rates - aside, 0.0)) - up, rates)
-        lowest = np.where(rates - aside < 0, rates, lowest)
-        usable = rates > 0
-        low = np.where(usable, rates / np.maximum(highest, rates), np.nan)
-        high = np.where(usable, rates / np.where(usable, lowest, 1.0), np.nan)
+        group_shift, reference_shift = (dkw(n, confidence) for n in (self.n, self.n_reference))
+        shifted_left = self.best_rate(np.minimum(rates + group_shift, 1.0))
+        shifted_right = self.best_rate(np.maximum(rates - group_shift, 0.0))
+        highest = np.minimum(shifted_left + reference_shift, 1.0)
+        lowest = np.maximum(shifted_right - reference_shift, rates)
+        # Within `group_shift` of the origin the shifted curve says nothing. There R(b) >= b is
+        # all that is known.
+        lowest = np.where(rates - group_shift < 0, rates, lowest)
+        is_defined = rates > 0
+        low = np.where(is_defined, rates / np.maximum(highest, rates), np.nan)
+        high = np.where(is_defined, rates / np.where(is_defined, lowest, 1.0), np.nan)
         return low, high
 
 
 def hull(scores: ArrayLike, is_reference: BoolArray) -> Hull:
     """Return the concave hull of the ROC curve of a score.
 
-    Rows of equal score are above a cut together. The hull's slopes are the isotonic regression of
-    membership on the score.
+    A cut selects all rows of equal score or none of them.
+
+    Parameters
+    ----------
+    scores : array-like
+        One per row. A high score says that the row looks like one of the reference.
+    is_reference : bool array
+        Whether the row belongs to the reference; if not, it belongs to the group.
     """
-    values, place = np.unique(-np.asarray(scores, dtype=np.float64), return_inverse=True)
-    reference = np.bincount(place[is_reference], minlength=values.size).astype(np.float64)
-    group = np.bincount(place[~is_reference], minlength=values.size).astype(np.float64)
+    values, rank = np.unique(-np.asarray(scores, dtype=np.float64), return_inverse=True)
+    reference = np.bincount(rank[is_reference], minlength=values.size).astype(np.float64)
+    group = np.bincount(rank[~is_reference], minlength=values.size).astype(np.float64)
     return hull_of_counts(group, reference)
 
 
 def hull_of_counts(group: FloatArray, reference: FloatArray) -> Hull:
-    """Return the hull from the rows of each group at each score, best score first."""
-    both = group + reference
-    seen = both > 0
-    group, reference, both = group[seen], reference[seen], both[seen]
-    blocks = isotonic_regression(reference / both, weights=both, increasing=False).blocks
-    corners = [np.append(0.0, np.cumsum(side))[blocks] for side in (group, reference)]
+    """Return the hull from the numbers of rows at each score, highest score first."""
+    total = group + reference
+    occurs = total > 0
+    group, reference, total = group[occurs], reference[occurs], total[occurs]
+    # The slopes of the hull are the isotonic regression of membership on the score.
+    blocks = isotonic_regression(reference / total, weights=total, increasing=False).blocks
+    corners = [np.append(0.0, np.cumsum(counts))[blocks] for counts in (group, reference)]
     n, n_reference = float(group.sum()), float(reference.sum())
     return Hull(
         group=corners[0] / n,
@@ -102,5 +114,9 @@ def hull_of_counts(group: FloatArray, reference: FloatArray) -> Hull:
 
 
 def dkw(n: int, confidence: float) -> float:
-    """Return how far a distribution of n rows may lie from the true one, for two groups at once."""
+    """Return how far the distribution of n rows may lie from the true one.
+
+    This is the Dvoretzky-Kiefer-Wolfowitz bound with Massart's constant. Two groups each fail it
+    with probability (1 - confidence) / 2, so both hold at once with probability `confidence`.
+    """
     return float(np.sqrt(np.log(4 / (1 - confidence)) / (2 * n)))

@@ -1,7 +1,7 @@
-"""Tests of the difference between two selection rates, and sizes of effect.
+"""Tests of the difference between two selection rates, and effect sizes.
 
-Throughout, `selected` of `n` in the group are compared with `selected_reference` of `n_reference`;
-a negative statistic means that the group is selected less often.
+Every function compares `selected` of `n` in the group with `selected_reference` of `n_reference` in
+the reference. A negative statistic means that the group is selected less often.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ def z_statistic(
 def standard_deviations(
     selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
 ) -> FloatArray:
-    """Return how many standard deviations the group's selections lie from what is expected.
+    """Return how many standard deviations the group's selections are above the expected number.
 
-    The pool and the number selected are taken as given (hypergeometric), as Fisher's exact test
-    takes them: z times sqrt((N - 1) / N).
+    The two group sizes and the total number selected are fixed, as in Fisher's exact test, so the
+    group's selections have a hypergeometric distribution: z times sqrt((N - 1) / N).
     """
     total = np.add(n, n_reference, dtype=np.float64)
     return z_statistic(selected, n, selected_reference, n_reference) * np.sqrt((total - 1) / total)
 
 
 def two_sided_p(z: ArrayLike) -> FloatArray:
-    """Return the two-sided p of a standard normal statistic."""
+    """Return the two-sided p-value of a standard normal statistic."""
     return np.asarray(2 * ndtr(-np.abs(np.asarray(z, dtype=np.float64))))
 
 
@@ -62,7 +62,7 @@ def phi(
 def cohen_h(
     selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
 ) -> FloatArray:
-    """Return Cohen's h, the difference of the rates' arcsines, in [-pi, pi].
+    """Return Cohen's h, 2 arcsin(sqrt(p)) - 2 arcsin(sqrt(p')) of the two rates, in [-pi, pi].
 
     Examples
     --------
@@ -79,11 +79,12 @@ class FisherTest(NamedTuple):
     Attributes
     ----------
     p : float array
-        Two-sided: all tables with the same margins that are no likelier than the one observed.
+        Two-sided: the probability of all tables with the same margins that are at most as likely
+        as the observed one.
     p_less : float array
         One-sided, against the alternative that the group is selected less often.
     mid_p : float array
-        `p` less half the probability of the table observed (Lancaster).
+        `p` minus half the probability of the observed table (Lancaster).
     """
 
     p: FloatArray
@@ -94,7 +95,10 @@ class FisherTest(NamedTuple):
 def fisher_test(
     selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
 ) -> FisherTest:
-    """Return Fisher's exact test of each group, whole counts expected.
+    """Return Fisher's exact test of each table. The counts must be integers.
+
+    The two tails are found by bisection, not by listing all tables, so that millions of rows are
+    no problem.
 
     Examples
     --------
@@ -102,39 +106,48 @@ def fisher_test(
     >>> round(float(fisher.p), 5), round(float(fisher.p_less), 5)
     (0.09708, 0.04854)
     """
+    # Importing scipy.stats takes half a second, and only exact tests need it.
     from scipy.stats import hypergeom
 
     x, size, xr, size_r = np.broadcast_arrays(
         *_floats(selected, n, selected_reference, n_reference)
     )
-    pool = (size + size_r, x + xr, size)
-    observed = hypergeom.pmf(x, *pool)
-    # Equally likely tables differ by rounding; scipy's own test allows as much.
-    likely = observed * (1 + 1e-14)
+    margins = (size + size_r, x + xr, size)
+    observed = hypergeom.pmf(x, *margins)
+    # Equally likely tables differ by rounding. SciPy's own test has the same tolerance.
+    limit = observed * (1 + 1e-14)
     mode = np.floor((x + xr + 1) * (size + 1) / (size + size_r + 2))
-    least, most = np.maximum(0.0, x + xr - size_r), np.minimum(size, x + xr)
-    low = _first_where(lambda at: hypergeom.pmf(at, *pool) > likely, least, mode)
-    high = _first_where(lambda at: hypergeom.pmf(at, *pool) <= likely, mode, most + 1)
-    tails = hypergeom.cdf(low - 1, *pool) + hypergeom.sf(high - 1, *pool)
-    # Where the observed table is the likeliest, every table counts.
-    p = np.where(hypergeom.pmf(mode, *pool) <= likely, 1.0, np.minimum(tails, 1.0))
-    return FisherTest(p, hypergeom.cdf(x, *pool), p - observed / 2)
+    smallest, largest = np.maximum(0.0, x + xr - size_r), np.minimum(size, x + xr)
+    # The probability rises up to the mode and falls after it. The tables at most as likely as the
+    # observed one are those before `low` and those from `high` on.
+    low = _first_where(lambda k: hypergeom.pmf(k, *margins) > limit, low=smallest, high=mode)
+    high = _first_where(lambda k: hypergeom.pmf(k, *margins) <= limit, low=mode, high=largest + 1)
+    tails = hypergeom.cdf(low - 1, *margins) + hypergeom.sf(high - 1, *margins)
+    # If the observed table is the most likely one, every table counts.
+    p = np.where(hypergeom.pmf(mode, *margins) <= limit, 1.0, np.minimum(tails, 1.0))
+    return FisherTest(p, hypergeom.cdf(x, *margins), p - observed / 2)
 
 
 def _first_where(
-    test: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
+    test: Callable[[FloatArray], BoolArray], *, low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """Return the least whole number from `low` on at which a test that turns true once is true."""
+    """Return the first integer from `low` to `high` at which a test is true, for each element.
+
+    The test must be false before that integer and true from it on; `high` counts as true.
+    """
     low, high = low.copy(), high.copy()
     while np.any(low < high):
         middle = np.floor((low + high) / 2)
-        true = test(middle)
-        low, high = np.where(true | (low >= high), low, middle + 1), np.where(true, middle, high)
+        is_true = test(middle)
+        low = np.where(is_true | (low >= high), low, middle + 1)
+        high = np.where(is_true, middle, high)
     return low
 
 
 def holm(p: ArrayLike) -> FloatArray:
-    """Return Holm's adjusted p-values; a NaN is no comparison and stays NaN.
+    """Return p-values adjusted for several comparisons by Holm's method.
+
+    NaN means that there was no comparison. It stays NaN and does not count.
 
     Examples
     --------
@@ -142,7 +155,7 @@ def holm(p: ArrayLike) -> FloatArray:
     [0.03, 0.06, 0.06]
     """
     raw = np.asarray(p, dtype=np.float64)
-    order = np.argsort(raw)[: int(np.sum(~np.isnan(raw)))]
+    order = np.argsort(raw)[: int(np.sum(~np.isnan(raw)))]  # NaN sorts last
     steps = raw[order] * np.arange(order.size, 0, -1)
     adjusted = np.full(raw.shape, np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
@@ -151,18 +164,18 @@ def holm(p: ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class ShareTest:
-    """How many of a group there are against the share expected from outside.
+    """A group's number among the selected, compared with its share of an outside population.
 
     Attributes
     ----------
     expected : float
         `n` times the share.
     shortfall : float
-        `expected` less the number observed.
+        `expected` minus the observed number.
     standard_deviations : float
         The binomial z: (observed - expected) / sqrt(n share (1 - share)).
     p : float
-        Two-sided exact binomial.
+        Two-sided exact binomial p-value.
     """
 
     expected: float
@@ -174,8 +187,15 @@ class ShareTest:
 def against_share(observed: int, n: int, *, share: float) -> ShareTest:
     """Compare a group's number among the selected with its share of an outside population.
 
-    As in Castaneda v. Partida, 430 U.S. 482 (1977), note 17: of 870 summoned as grand jurors 339
-    were Mexican-American, in a county where 79.1% of the population was.
+    As in Castaneda v. Partida, 430 U.S. 482 (1977), note 17: of 870 persons summoned as grand
+    jurors 339 were Mexican-American, in a county where 79.1% of the population was.
+
+    Parameters
+    ----------
+    observed, n : int
+        How many of the selected belong to the group, and how many were selected.
+    share : float
+        The group's share of the population, in (0, 1).
 
     Examples
     --------
@@ -191,20 +211,19 @@ def against_share(observed: int, n: int, *, share: float) -> ShareTest:
 
     expected = n * share
     deviation = float(np.sqrt(n * share * (1 - share)))
-    p = float(binomtest(observed, n, share).pvalue)
     return ShareTest(
         expected=expected,
         shortfall=expected - observed,
         standard_deviations=(observed - expected) / deviation,
-        p=p,
+        p=float(binomtest(observed, n, share).pvalue),
     )
-
-
-def _floats(*arrays: ArrayLike) -> list[FloatArray]:
-    return [np.asarray(array, dtype=np.float64) for array in arrays]
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide; NaN where the denominator is zero."""
     usable = np.broadcast_to(denominator > 0, np.broadcast(numerator, denominator).shape)
     return np.where(usable, numerator / np.where(denominator > 0, denominator, 1.0), np.nan)
+
+
+def _floats(*arrays: ArrayLike) -> list[FloatArray]:
+    return [np.asarray(array, dtype=np.float64) for array in arrays]
