@@ -55,7 +55,7 @@ def bare() -> float:
         repairer.set_params(method=method, amount=amount)
         repaired = nw.from_native(repairer.transform(known.to_native()), eager_only=True)
         values = repaired.select(*COLUMNS).to_numpy().astype(np.float64)
-        jobs = [(model, rich) for model in chosen_models(None, [False] * 5, 0).values()]
+        jobs = [(model, rich) for model in chosen_models(None, [False] * 5, random_state=0).values()]
         jobs += [(auditor, men) for auditor in panel(AUDITORS, [False] * 5, 0).values()]
         start = time.perf_counter()
         for estimator, truth in jobs:
