@@ -249,7 +249,7 @@ def ricci_rule(curve: fourfifths.Tradeoff) -> Claim:
 
 
 def joint_loss(curves: Curves) -> Claim:
-    """Judge whether repairing for two attributes costs about as much as for the costlier of them."""
+    """Judge whether repairing for two attributes costs about as much as for the costlier."""
     losses = {}
     for name in ("adult", "adult-race", "adult-both"):
         before, after = ends(curves[name], "SVM", "combinatorial")
