@@ -1,11 +1,11 @@
-"""AIF360's part of `repair.py`, which runs it in an environment of AIF360's own.
+"""The AIF360 side of `repair.py`, which runs it in a separate environment with AIF360.
 
 Usage::
 
     python benchmarks/aif360_peer.py values.npy groups.npy runs
 
-Prints the best time of so many calls, in seconds. Only the call is timed: the table is read, and
-made into what AIF360 takes, before it.
+Prints the best time of that many calls, in seconds. Only the call is timed: reading the table and
+converting it to AIF360's kind of table come before it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ import pandas as pd
 
 
 def main(values: str, groups: str, runs: str) -> None:
-    """Repair by half, and print how long it took."""
-    logging.disable(logging.WARNING)  # AIF360 warns of each optional package that is not there
+    """Repair by an amount of one half, and print how long it took."""
+    logging.disable(logging.WARNING)  # AIF360 warns about each optional package that is missing
     from aif360.algorithms.preprocessing import DisparateImpactRemover
     from aif360.datasets import BinaryLabelDataset
 
     frame = pd.DataFrame(np.load(values)).add_prefix("column ")
     frame["group"] = np.load(groups).astype(np.float64)
-    frame["label"] = np.arange(len(frame)) % 2.0  # there must be one; the repair leaves it alone
+    frame["label"] = (
+        np.arange(len(frame)) % 2.0
+    )  # AIF360 requires one; the repair does not touch it
     table = BinaryLabelDataset(df=frame, label_names=["label"], protected_attribute_names=["group"])
     remover = DisparateImpactRemover(repair_level=0.5, sensitive_attribute="group")
     times = []

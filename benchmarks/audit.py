@@ -1,11 +1,11 @@
-"""Audit against the same counts made by hand, as ratios in one run.
+"""Time an audit against the same counts in plain SQL, as ratios in one run.
 
 Usage::
 
     python benchmarks/audit.py [--rows 10000000]
 
-Prints one table. Times are the best of several runs; memory is the growth of the process's peak
-resident size during one more run, each in a process of its own.
+Prints one table. A time is the best of several runs. Memory is how much one run raises the peak
+resident size of a fresh process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ROLES = {"protected": ["sex", "race"], "outcome": "hired", "favorable": "yes"}
 
 
 def make(path: Path, rows: int) -> None:
-    """Write the table that is audited."""
+    """Write the table to audit."""
     duckdb.connect().execute(
         f"""COPY (SELECT ['F', 'M'][(1 + hash(i) % 2)::INT] AS sex,
                          ['A', 'B', 'C', 'D', 'E', 'F'][(1 + hash(i + 1) % 6)::INT] AS race,
@@ -41,7 +41,7 @@ def make(path: Path, rows: int) -> None:
 
 
 def by_hand(path: str) -> object:
-    """Count as one would in SQL."""
+    """Count the cells with one SQL query."""
     return duckdb.connect().execute(QUERY.format(path=path)).fetchall()
 
 
@@ -50,42 +50,42 @@ def by_audit(path: str) -> object:
     return impact(path, **ROLES)
 
 
-def best(work: Callable[[], object]) -> float:
-    """Return the best time of several, after one to warm up."""
-    work()
+def best(task: Callable[[], object]) -> float:
+    """Return the best time of several runs, after one run to warm up."""
+    task()
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()
-        work()
+        task()
         times.append(time.perf_counter() - start)
     return min(times)
 
 
 def peak(name: str, path: Path) -> float:
-    """Return the megabytes by which one run raises the peak of a fresh process."""
+    """Return by how many megabytes one run raises the peak of a fresh process."""
     run = [sys.executable, __file__, "--peak", name, str(path)]
     return float(subprocess.run(run, capture_output=True, check=True).stdout)
 
 
 def report_peak(name: str, path: str) -> None:
-    """Run twice, so that everything is loaded and the allocator has settled, then measure."""
-    work = {"by hand": by_hand, "audit": by_audit}[name]
-    work(path)
-    work(path)
+    """Run twice to load everything and to settle the allocator, then measure a third run."""
+    task = {"by hand": by_hand, "audit": by_audit}[name]
+    task(path)
+    task(path)
     before = resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    work(path)
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
+    task(path)
     print(resident("VmHWM") - before)
 
 
 def resident(field: str) -> float:
-    """Return a figure of this process's memory, in megabytes (Linux)."""
+    """Return a field of this process's memory status, in megabytes (Linux)."""
     status = Path("/proc/self/status").read_text()
     return float(status.split(f"{field}:")[1].split()[0]) / 1024
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--peak", nargs=2, default=None)

@@ -1,10 +1,10 @@
-"""Certify against scikit-learn's own cross-validation, and a large table against a small one.
+"""Time certify against scikit-learn's cross-validation, and a large table against a small one.
 
 Usage::
 
     python benchmarks/certify.py [--rows 10000000]
 
-Prints one table, everything measured in one run, on one thread.
+Prints one table. Everything is measured in one run, on one thread.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from fourfifths._certify.certify import certify
 from fourfifths._tables.sample import read_features
 from fourfifths._tables.table import open_table
 
-SMALL = 200_000
-LEFT_OUT = ("sex", "race", "income", "split")
+SMALL_ROWS = 200_000
+NOT_FEATURES = ("sex", "race", "income", "split")
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Return how long it takes once."""
+def timed(task: Callable[[], object]) -> float:
+    """Return how long one run takes."""
     start = time.perf_counter()
-    work()
+    task()
     return time.perf_counter() - start
 
 
 def cross_validate() -> None:
-    """Let scikit-learn score Adult with the same estimators and the same folds."""
+    """Score Adult by scikit-learn, with the same estimators and folds."""
     table = open_table("adult")
-    names = [column for column in table.columns if column not in LEFT_OUT]
+    names = [column for column in table.columns if column not in NOT_FEATURES]
     groups, sizes = [("Female",), ("Male",)], [16_192, 32_650]
-    read = read_features(table, names, ["sex"], groups, sizes, sizes, 0)
-    labels = read.groups == 1
+    features = read_features(table, names, ["sex"], groups, sizes, sizes, 0)
+    labels = features.groups == 1
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    for auditor in panel(None, read.is_category, 0).values():
-        cross_val_predict(auditor, read.values, labels, cv=folds, method="decision_function")
+    for auditor in panel(None, features.is_category, 0).values():
+        cross_val_predict(auditor, features.values, labels, cv=folds, method="decision_function")
 
 
 def make(path: Path, rows: int) -> None:
-    """Write a table of the given size in which some columns tell of the group."""
+    """Write a table of the given size in which some columns depend on the group."""
     duckdb.connect().execute(
         f"""COPY (SELECT if(hash(i) % 2 = 0, 'A', 'B') AS grp,
                          (hash(i + 1) % 1000) / 1000.0 + (hash(i) % 2) * 0.1 AS score,
@@ -61,15 +61,15 @@ def make(path: Path, rows: int) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=10_000_000)
     options = parser.parse_args()
-    certify("ricci", auditors=["logistic", "trees"])  # everything is imported now
+    certify("ricci", auditors=["logistic", "trees"])  # so that everything is imported
     bare, ours = timed(cross_validate), timed(lambda: certify("adult"))
     with tempfile.TemporaryDirectory() as folder:
         times = []
-        for rows in (SMALL, options.rows):
+        for rows in (SMALL_ROWS, options.rows):
             path = Path(folder) / f"{rows}.parquet"
             make(path, rows)
             roles = {"protected": "grp", "outcome": "hired", "favorable": "yes"}
@@ -78,7 +78,7 @@ def main() -> None:
     print("| work | against | certify | ratio |\n| --- | ---: | ---: | ---: |")
     name = "Adult, 48,842 rows, all columns, against cross_val_predict of the same auditors"
     print(f"| {name} | {bare:.1f} s | {ours:.1f} s | {ours / bare:.2f} |")
-    name = f"{options.rows:,} rows of Parquet, against {SMALL:,}"
+    name = f"{options.rows:,} rows of Parquet, against {SMALL_ROWS:,}"
     print(f"| {name} | {times[0]:.1f} s | {times[1]:.1f} s | {times[1] / times[0]:.2f} |")
 
 

@@ -1,4 +1,4 @@
-"""How long `fourfifths --help` takes, against a bare import of typer and rich.
+"""Time `fourfifths --help` against a bare import of typer and rich.
 
 Usage::
 
@@ -26,7 +26,7 @@ def best(command: list[str]) -> float:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the table."""
     bare = best([sys.executable, "-c", "import typer, rich"])
     ours = best([str(shutil.which("fourfifths")), "--help"])
     print("| work | import typer, rich | fourfifths --help | ratio |\n| --- | ---: | ---: | ---: |")

@@ -1,10 +1,10 @@
-"""How well sex can be told from Adult's numeric columns after each repair, and what it costs.
+"""How well sex can be predicted from Adult's numeric columns after each repair, and its cost.
 
     python benchmarks/predictability.py
 
-The repair is fitted on Adult's training rows and applied to its test rows. An auditor is fitted on
-the repaired training rows and asked about the repaired test rows; so is the SVM that predicts
-income. Printed as the table in docs/repairing.md.
+The repair is fitted on Adult's training rows and applied to its test rows. The auditors and the SVM
+that predicts income are fitted on the repaired training rows and judged on the repaired test rows.
+Prints the table of docs/repairing.md.
 """
 
 from __future__ import annotations
@@ -30,19 +30,24 @@ def error(predicted: Any, truth: Any) -> float:
 
 
 def figures(table: Any, frame: Any) -> list[float]:
-    """Return the BER of sex by logistic regression and by trees, and the SVM's utility."""
+    """Return the BER of predicting sex by logistic regression and trees, and the SVM's utility."""
     train = (frame["split"] == "train").to_numpy()
     male = (frame["sex"] == "Male").to_numpy()
     rich = (frame["income"] == ">50K").to_numpy()
     values = table[COLUMNS].to_numpy(dtype=float)
-    found = []
+    errors = []
     for auditor in panel(["logistic", "trees"], [False] * len(COLUMNS), 0).values():
         auditor.fit(values[train], male[train])
-        found.append(error(auditor.predict(values[~train]), male[~train]))
+        errors.append(error(auditor.predict(values[~train]), male[~train]))
     scaled = MinMaxScaler().fit(values[train]).transform(values)
     machine = LinearSVC(loss="hinge", class_weight="balanced", max_iter=20_000, random_state=0)
     machine.fit(scaled[train], rich[train])
-    return [*found, 1 - error(machine.predict(scaled[~train]), rich[~train])]
+    return [*errors, 1 - error(machine.predict(scaled[~train]), rich[~train])]
+
+
+def cells(values: list[float]) -> str:
+    """Return the cells of a row of the table."""
+    return " | ".join(f"{value:.3f}" for value in values)
 
 
 def main() -> None:
@@ -52,15 +57,14 @@ def main() -> None:
     train = frame[frame["split"] == "train"]
     print("| repair | amount | BER, logistic | BER, trees | utility, SVM |")
     print("| --- | ---: | ---: | ---: | ---: |")
-    print("| none | 0 | " + " | ".join(f"{each:.3f}" for each in figures(frame, frame)) + " |")
+    print(f"| none | 0 | {cells(figures(frame, frame))} |")
     for scope in ("column", "joint"):
         repairer = fourfifths.Repairer("sex", columns=COLUMNS, scope=scope).fit(train)
         for method in METHODS:
             for amount in AMOUNTS:
                 repairer.set_params(method=method, amount=amount)
-                found = figures(repairer.transform(frame), frame)
-                shown = " | ".join(f"{each:.3f}" for each in found)
-                print(f"| {scope}, {method} | {amount:g} | {shown} |", flush=True)
+                repaired = figures(repairer.transform(frame), frame)
+                print(f"| {scope}, {method} | {amount:g} | {cells(repaired)} |", flush=True)
 
 
 if __name__ == "__main__":

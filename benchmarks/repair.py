@@ -1,14 +1,14 @@
-"""Repair against AIF360, numpy's sorting and scikit-learn's quantiles, as ratios in one run.
+"""Time repair against AIF360, numpy's sort and scikit-learn's quantiles, as ratios in one run.
 
 Usage::
 
     python benchmarks/repair.py [--quick]
 
-Prints one table. Each line is of numpy alone, unless it says "with [fast]": with numba, which must
-be there. AIF360 is installed into an environment of its own, which is made for the run and
-removed after it: pip must be able to download. Times are the best of several runs; memory is the
-kernel's own peak, in a process of its own (Linux). `--quick` tries everything out on fewer rows
-and runs: nothing is judged then, and what was left out is named.
+Prints one table. A line is measured with numpy alone, unless it says "with [fast]": then numba is
+used, which must be installed. AIF360 is installed into a separate environment, which is created
+for the run and removed after it: pip must be able to download. A time is the best of several runs.
+Memory is the kernel's peak of a separate process (Linux). `--quick` tries everything on fewer rows
+and runs: it judges nothing, and names what it left out.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from fourfifths.datasets import load
 ADULT = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
 COLUMNS = 5
 GROUPS = (0, 1)
-WARM = 4 * compiled.LEAST  # rows: enough for numba to be loaded
-SPARE = 100e6  # bytes that may be needed beside one column for each thread
+WARM_UP_ROWS = 4 * compiled.LEAST  # enough rows for numba to be loaded
+SPARE_BYTES = 100e6  # allowed beside one column for each thread
 PEER = Path(__file__).with_name("aif360_peer.py")
-PEER_NEEDS = (
+PEER_REQUIREMENTS = (
     "aif360==0.6.1",
     "BlackBoxAuditing==0.1.54",
     "matplotlib==3.11.2",
@@ -60,9 +60,9 @@ Values = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How many rows there are, and how many runs the best is taken of."""
+    """How many rows are repaired, and of how many runs the best is taken."""
 
     small: int
     middle: int
@@ -71,7 +71,7 @@ class Plan:
     small_runs: int = 15
     runs: int = 3
 
-    def works(self) -> dict[str, str]:
+    def titles(self) -> dict[str, str]:
         """Return what each line of the table measures."""
         small, middle, large = (f"{rows:,}" for rows in (self.small, self.middle, self.large))
         return {
@@ -94,40 +94,52 @@ FULL = Plan(small=100_000, middle=1_000_000, large=10_000_000)
 QUICK = Plan(small=5_000, middle=50_000, large=500_000, peer_runs=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
-    """One line of the table; where nothing is to be reached, `reached` is None."""
+    """One line of the table. `reached` is None where there is no goal."""
 
     key: str
     ours: str
-    other: str
+    peer: str
     ratio: str
     reach: str
     reached: bool | None
 
-    def shown(self, plan: Plan) -> str:
-        """Return it as Markdown; only the full plan is judged."""
+    def markdown(self, plan: Plan) -> str:
+        """Return the line as Markdown. Only the full plan is judged."""
         judged = plan is FULL and self.reached is not None
         verdict = ("reached" if self.reached else "short") if judged else "not judged"
-        cells = (plan.works()[self.key], self.ours, self.other, self.ratio, self.reach, verdict)
+        cells = (plan.titles()[self.key], self.ours, self.peer, self.ratio, self.reach, verdict)
         return f"| {' | '.join(cells)} |"
 
 
-def faster(key: str, ours: float, other: float, least: float | None) -> Line:
-    """Return the line for work that is to be so many times faster than the other's."""
-    ratio = other / ours
-    reach = "none" if least is None else f"at least {least:g}" if least > 1 else "faster"
-    reached = None if least is None else ratio >= least
+def faster(key: str, ours: float, *, peer: float, at_least: float | None) -> Line:
+    """Return the line of a task that should be at least this many times faster than the peer."""
+    ratio = peer / ours
+    reach = "none"
+    if at_least is not None:
+        reach = f"at least {at_least:g}" if at_least > 1 else "faster"
     return Line(
-        key, f"{ours:.3f} s", f"{other:.3f} s", f"{ratio:,.1f} times faster", reach, reached
+        key=key,
+        ours=f"{ours:.3f} s",
+        peer=f"{peer:.3f} s",
+        ratio=f"{ratio:,.1f} times faster",
+        reach=reach,
+        reached=None if at_least is None else ratio >= at_least,
     )
 
 
-def at_most(key: str, ours: float, other: float, most: float) -> Line:
-    """Return the line for work that is to take at most so many times as long as the other's."""
-    ratio = ours / other
-    reach, reached = f"at most {most:g}", ratio <= most
-    return Line(key, f"{ours:.3f} s", f"{other:.3f} s", f"{ratio:.2f} times", reach, reached)
+def slower(key: str, ours: float, *, peer: float, at_most: float) -> Line:
+    """Return the line of a task that may take at most this many times as long as the peer."""
+    ratio = ours / peer
+    return Line(
+        key=key,
+        ours=f"{ours:.3f} s",
+        peer=f"{peer:.3f} s",
+        ratio=f"{ratio:.2f} times",
+        reach=f"at most {at_most:g}",
+        reached=ratio <= at_most,
+    )
 
 
 def make(rows: int, seed: int) -> tuple[Values, Codes]:
@@ -146,29 +158,29 @@ def adult() -> tuple[Values, Codes]:
 
 
 def half() -> Repairer:
-    """Return a repair of each column alone, as AIF360's is, half of the way."""
+    """Return a repair column by column, as AIF360's is, by an amount of one half."""
     return Repairer(scope="column", method="geometric", amount=0.5)
 
 
 def numpy_alone() -> AbstractContextManager[object]:
-    """Do without numba, though it is there; a Mock in its place would take time to be called."""
+    """Leave numba unused though it is installed; a Mock in its place would slow the calls."""
     return mock.patch.object(compiled, "_loops", new=cache(lambda: None))
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Return how long it takes once."""
+def timed(task: Callable[[], object]) -> float:
+    """Return how long one run takes."""
     start = time.perf_counter()
-    work()
+    task()
     return time.perf_counter() - start
 
 
-def quicker(work: Callable[[], object]) -> float:
-    """Return the shorter time of two in a row: the first may wait for the system's memory."""
-    return min(timed(work), timed(work))
+def quicker(task: Callable[[], object]) -> float:
+    """Return the shorter time of two runs: the first may wait for memory from the system."""
+    return min(timed(task), timed(task))
 
 
-def per_group(sort: Callable[[Values], object], values: Values, groups: Codes) -> None:
-    """Take each group's part of each column, and sort it."""
+def per_group(sort: Callable[[Values], object], values: Values, *, groups: Codes) -> None:
+    """Take the rows of each group from each column, and sort them."""
     for column in range(COLUMNS):
         for group in GROUPS:
             sort(values[groups == group, column])
@@ -177,37 +189,37 @@ def per_group(sort: Callable[[Values], object], values: Values, groups: Codes) -
 def once(rows: int, seed: int) -> dict[str, float]:
     """Time sorting and repairing, one after the other, on fresh arrays."""
     values, groups = make(rows, seed)
-    found = {
-        "argsort": quicker(lambda: per_group(np.argsort, values, groups)),
-        "sort": quicker(lambda: per_group(np.sort, values, groups)),
+    times = {
+        "argsort": quicker(lambda: per_group(np.argsort, values, groups=groups)),
+        "sort": quicker(lambda: per_group(np.sort, values, groups=groups)),
     }
     repairer = half()
-    for suffix, how in (("", numpy_alone()), (" fast", nullcontext())):
-        with how:
-            whole = quicker(lambda: repairer.fit_transform(values, protected=groups))
-            alone = quicker(lambda: repairer.transform(values, protected=groups))
-        found |= {f"fit_transform{suffix}": whole, f"transform{suffix}": alone}
-    return found
+    for suffix, context in (("", numpy_alone()), (" fast", nullcontext())):
+        with context:
+            both = quicker(lambda: repairer.fit_transform(values, protected=groups))
+            transform = quicker(lambda: repairer.transform(values, protected=groups))
+        times |= {f"fit_transform{suffix}": both, f"transform{suffix}": transform}
+    return times
 
 
 def best(rows: int, runs: int) -> dict[str, float]:
-    """Return the best time of several, of each."""
-    found = [once(rows, seed) for seed in range(runs)]
-    return {name: min(each[name] for each in found) for name in found[0]}
+    """Return the best time of each task over several rounds."""
+    rounds = [once(rows, seed) for seed in range(runs)]
+    return {name: min(times[name] for times in rounds) for name in rounds[0]}
 
 
-def repairing(repairer: Repairer, values: Values, groups: Codes, runs: int) -> float:
+def repairing(repairer: Repairer, values: Values, groups: Codes, *, runs: int) -> float:
     """Return the best time of several repairs."""
     return min(timed(lambda: repairer.fit_transform(values, protected=groups)) for _ in range(runs))
 
 
 def quantiles(rows: int) -> float:
-    """Return how long scikit-learn takes to make each group uniform."""
+    """Return how long scikit-learn takes to map each group to uniform quantiles."""
     values, groups = make(rows, 0)
-    parts = [values[groups == group] for group in GROUPS]
+    group_values = [values[groups == group] for group in GROUPS]
     del values
     transformer = QuantileTransformer(n_quantiles=1000, random_state=0)
-    return timed(lambda: [transformer.fit_transform(part) for part in parts])
+    return timed(lambda: [transformer.fit_transform(rows) for rows in group_values])
 
 
 def peak(rows: int) -> float:
@@ -217,18 +229,18 @@ def peak(rows: int) -> float:
 
 
 def report_peak(rows: int) -> None:
-    """Repair a few rows, so that everything is loaded, then measure."""
-    once(WARM, 0)
+    """Repair a few rows to load everything, then measure."""
+    once(WARM_UP_ROWS, 0)
     values, groups = make(rows, 0)
     before = resident("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     with numpy_alone():
         repaired = half().fit_transform(values, protected=groups)
     print(resident("VmHWM") - before - repaired.nbytes)
 
 
 def resident(field: str) -> int:
-    """Return a figure of this process's memory, in bytes (Linux)."""
+    """Return a field of this process's memory status, in bytes (Linux)."""
     status = Path("/proc/self/status").read_text()
     return int(status.split(f"{field}:")[1].split()[0]) * 1024
 
@@ -237,14 +249,14 @@ def peer_environment(folder: Path) -> tuple[str, str]:
     """Install AIF360, and return the interpreter that has it and its version."""
     venv.create(folder / "aif360", with_pip=True, symlinks=True)
     python = str(folder / "aif360" / "bin" / "python")
-    subprocess.run([python, "-m", "pip", "install", "--quiet", *PEER_NEEDS], check=True)
-    ask = "from importlib.metadata import version; print(version('aif360'))"
-    asked = subprocess.run([python, "-c", ask], stdout=subprocess.PIPE, text=True, check=True)
-    return python, asked.stdout.strip()
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *PEER_REQUIREMENTS], check=True)
+    code = "from importlib.metadata import version; print(version('aif360'))"
+    answer = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    return python, answer.stdout.strip()
 
 
-def peer(python: str, values: Values, groups: Codes, runs: int) -> float:
-    """Return the best time of AIF360 for the same arrays."""
+def aif360_time(python: str, values: Values, groups: Codes, *, runs: int) -> float:
+    """Return AIF360's best time for the same arrays."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder) / name) for name in ("values.npy", "groups.npy")]
         np.save(paths[0], values)
@@ -254,52 +266,67 @@ def peer(python: str, values: Values, groups: Codes, runs: int) -> float:
 
 
 def against_aif360(plan: Plan, python: str) -> Iterator[Line]:
-    """Measure what AIF360 does too, the best of as many runs."""
+    """Measure what AIF360 can do too; both take the best of the same number of runs."""
     data, runs = adult(), plan.peer_runs
-    other = peer(python, *data, runs)
+    peer = aif360_time(python, *data, runs=runs)
     with numpy_alone():
-        alone = repairing(half(), *data, runs)
-    yield faster("adult", alone, other, 200)
-    yield faster("adult fast", repairing(half(), *data, runs), other, 200)
-    yield faster("joint", repairing(Repairer(amount=0.5), *data, runs), other, None)
+        alone = repairing(half(), *data, runs=runs)
+    yield faster("adult", alone, peer=peer, at_least=200)
+    fast = repairing(half(), *data, runs=runs)
+    yield faster("adult fast", fast, peer=peer, at_least=200)
+    joint = repairing(Repairer(amount=0.5), *data, runs=runs)
+    yield faster("joint", joint, peer=peer, at_least=None)
     data = make(plan.small, 0)
     with numpy_alone():
-        alone = repairing(half(), *data, runs)
-    yield faster("peer", alone, peer(python, *data, runs), 400)
+        alone = repairing(half(), *data, runs=runs)
+    yield faster("peer", alone, peer=aif360_time(python, *data, runs=runs), at_least=400)
 
 
 def against_sorting(plan: Plan) -> Iterator[Line]:
-    """Measure on large arrays, against what sorting them takes."""
+    """Measure on large arrays, against sorting the same arrays."""
     middle, large = best(plan.middle, plan.runs), best(plan.large, plan.runs)
-    yield at_most("middle", middle["fit_transform"], middle["argsort"], 1.5)
-    yield at_most("large", large["fit_transform"], large["argsort"], 1.0)
-    yield at_most("large fast", large["fit_transform fast"], large["argsort"], 0.5)
-    yield at_most("transform", large["transform"], large["argsort"], 0.5)
-    yield at_most("transform fast", large["transform fast"], large["argsort"], 0.5)
+    yield slower("middle", middle["fit_transform"], peer=middle["argsort"], at_most=1.5)
+    argsort = large["argsort"]
+    yield slower("large", large["fit_transform"], peer=argsort, at_most=1.0)
+    yield slower("large fast", large["fit_transform fast"], peer=argsort, at_most=0.5)
+    yield slower("transform", large["transform"], peer=argsort, at_most=0.5)
+    yield slower("transform fast", large["transform fast"], peer=argsort, at_most=0.5)
     extra, column, threads = peak(plan.large), plan.large * 8, os.cpu_count() or 1
-    most = column * threads + SPARE
-    ours, other, ratio = f"{extra / 1e6:.0f} MB", f"{column / 1e6:.0f} MB", extra / column
-    reach = f"at most {most / 1e6:.0f} MB: a column for each of {threads} threads, and 100"
-    yield Line("memory", ours, other, f"{ratio:.2f} times", reach, extra <= most)
+    limit = column * threads + SPARE_BYTES
+    yield Line(
+        key="memory",
+        ours=f"{extra / 1e6:.0f} MB",
+        peer=f"{column / 1e6:.0f} MB",
+        ratio=f"{extra / column:.2f} times",
+        reach=f"at most {limit / 1e6:.0f} MB: a column for each of {threads} threads, and 100",
+        reached=extra <= limit,
+    )
     small = best(plan.small, plan.small_runs)
-    grown, sorted_ = (large[name] / small[name] for name in ("fit_transform", "sort"))
-    ratio = grown / sorted_
-    shown = (f"{grown:.0f} times", f"{sorted_:.0f} times", f"{ratio:.2f} times")
-    yield Line("growth", *shown, "at most 1.3", ratio <= 1.3)
-    yield faster("quantiles", large["fit_transform"], quantiles(plan.large), 1)
+    repair_growth = large["fit_transform"] / small["fit_transform"]
+    sort_growth = large["sort"] / small["sort"]
+    ratio = repair_growth / sort_growth
+    yield Line(
+        key="growth",
+        ours=f"{repair_growth:.0f} times",
+        peer=f"{sort_growth:.0f} times",
+        ratio=f"{ratio:.2f} times",
+        reach="at most 1.3",
+        reached=ratio <= 1.3,
+    )
+    yield faster("quantiles", large["fit_transform"], peer=quantiles(plan.large), at_least=1)
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the table."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="fewer rows, nothing to go by")
+    parser.add_argument("--quick", action="store_true", help="fewer rows; nothing is judged")
     parser.add_argument("--peak", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.peak:
         report_peak(options.peak)
         return
     plan = QUICK if options.quick else FULL
-    once(max(WARM, plan.small), 0)  # everything is imported now, and memory at hand
+    once(max(WARM_UP_ROWS, plan.small), 0)  # loads everything, and makes the process hold memory
     with tempfile.TemporaryDirectory() as folder:
         python, version = peer_environment(Path(folder))
         print(f"fourfifths {fourfifths.__version__}, numpy {np.__version__}, ", end="")
@@ -308,10 +335,10 @@ def main() -> None:
         print("| work | ours | other | ratio | reach | result |")
         print("| --- | ---: | ---: | ---: | --- | --- |")
         for line in chain(against_aif360(plan, python), against_sorting(plan)):
-            print(line.shown(plan), flush=True)
-    left_out = [work for key, work in FULL.works().items() if work != plan.works()[key]]
+            print(line.markdown(plan), flush=True)
+    left_out = [title for key, title in FULL.titles().items() if title != plan.titles()[key]]
     if left_out:
-        print("\nLeft out by --quick:\n\n" + "\n".join(f"- {work}" for work in left_out))
+        print("\nLeft out by --quick:\n\n" + "\n".join(f"- {title}" for title in left_out))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
+"""Other methods: which are run, what they predict, and what they leave behind."""
+
 from __future__ import annotations
 
 import logging
 import sys
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 import fourfifths
 from fourfifths._paper import others
-from fourfifths._paper.others import Sample, missing, other_methods
+from fourfifths._paper.others import METHODS, Method, Sample, missing, other_methods
 
 PLAIN = "logistic regression"
 OF_AIF360 = ["reweighing", "learned fair representations"]
@@ -40,9 +44,13 @@ def runs():
     """Run every method with seeds 7, 7 and 8."""
     pytest.importorskip("aif360")
     pytest.importorskip("fairlearn")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(others, "LOSSES", 300)  # ten steps are enough to be told by seed
-        return [dict(other_methods(TRAIN, TEST, seed)) for seed in (7, 7, 8)]
+    # Ten steps are enough for the seeds to differ.
+    few_steps = partial(others.learned_fair_representations, loss_evaluations=300)
+    name = "learned fair representations"
+    methods = {**METHODS, name: replace(METHODS[name], predict=few_steps)}
+    return [
+        dict(other_methods(TRAIN, TEST, random_state=seed, methods=methods)) for seed in (7, 7, 8)
+    ]
 
 
 def test_without_the_libraries_there_is_plain_logistic_regression_only(monkeypatch):
@@ -59,13 +67,12 @@ def test_without_the_libraries_there_is_plain_logistic_regression_only(monkeypat
 @pytest.mark.parametrize(
     ("absent", "left"), [("fairlearn", [PLAIN, *OF_AIF360]), ("aif360", [PLAIN, *OF_FAIRLEARN])]
 )
-def test_one_library_is_enough_for_its_own_methods(monkeypatch, absent, left):
+def test_one_library_is_enough_for_its_own_methods(absent, left):
     fitted = {
-        name: (library, lambda *_: TEST.selected) for name, (library, _) in others.METHODS.items()
+        name: replace(method, predict=lambda *_: TEST.selected) for name, method in METHODS.items()
     }
-    monkeypatch.setattr(others, "METHODS", fitted)
-    monkeypatch.setattr(others, "missing", lambda: (absent,))
-    assert [name for name, _ in other_methods(TRAIN, TEST, random_state=0)] == left
+    run = other_methods(TRAIN, TEST, random_state=0, methods=fitted, absent=[absent])
+    assert [name for name, _ in run] == left
 
 
 def test_with_the_libraries_every_method_predicts_every_row(runs):
@@ -78,42 +85,42 @@ def test_with_the_libraries_every_method_predicts_every_row(runs):
 
 
 def test_what_a_method_equalizes_is_more_equal_than_without_it(runs):
-    found = {name: parity(one, TEST.is_reference) for name, one in runs[0].items()}
-    assert found["reweighing"] > found[PLAIN] + 0.05
-    assert found["correlation remover"] == pytest.approx(1, abs=0.05)
-    assert found["exponentiated gradient"] == pytest.approx(1, abs=0.05)
+    parities = {name: parity(predicted, TEST.is_reference) for name, predicted in runs[0].items()}
+    assert parities["reweighing"] > parities[PLAIN] + 0.05
+    assert parities["correlation remover"] == pytest.approx(1, abs=0.05)
+    assert parities["exponentiated gradient"] == pytest.approx(1, abs=0.05)
 
 
 def test_the_seed_alone_decides(runs):
     first, again, other = runs
     for name in first:
         np.testing.assert_array_equal(first[name], again[name])
-    told_apart = {name for name in first if np.any(first[name] != other[name])}
-    assert told_apart == {"learned fair representations", "exponentiated gradient"}
+    different = {name for name in first if np.any(first[name] != other[name])}
+    assert different == {"learned fair representations", "exponentiated gradient"}
+    assert different == {name for name, method in METHODS.items() if method.draws}
 
 
 def test_the_reference_is_the_privileged_group_and_selected_the_favorable_label():
     pytest.importorskip("aif360")
     from aif360.algorithms.preprocessing import Reweighing
 
-    weighting = Reweighing(**others.GROUPS).fit(others._dataset(TRAIN))
+    weighting = Reweighing(**others.GROUPS).fit(others.aif360_dataset(TRAIN))
     both = np.mean(TRAIN.is_reference & TRAIN.selected)
     expected = TRAIN.is_reference.mean() * TRAIN.selected.mean() / both
     assert weighting.w_p_fav == pytest.approx(expected)
     assert weighting.w_p_fav < 1 < weighting.w_up_fav
 
 
-def test_rows_are_drawn_only_where_there_are_too_many(monkeypatch):
-    assert others._drawn(TRAIN, 0) is TRAIN
-    monkeypatch.setattr(others, "LFR_ROWS", 100)
-    drawn = others._drawn(TRAIN, 0)
+def test_rows_are_drawn_only_where_there_are_too_many():
+    assert others.drawn_rows(TRAIN, 0) is TRAIN
+    drawn, again, other = (others.drawn_rows(TRAIN, seed, max_rows=100) for seed in (0, 0, 1))
     assert drawn.values.shape == (100, 2)
     assert len(np.unique(drawn.values, axis=0)) == 100
-    np.testing.assert_array_equal(drawn.values, others._drawn(TRAIN, 0).values)
-    assert np.any(drawn.values != others._drawn(TRAIN, 1).values)
+    np.testing.assert_array_equal(drawn.values, again.values)
+    assert np.any(drawn.values != other.values)
 
 
-def test_nothing_is_said_and_nothing_is_left_changed(monkeypatch, caplog, capfd):
+def test_nothing_is_said_and_nothing_is_left_changed(caplog, capfd):
     """Whatever a method does to the process: aif360 logs, warns and seeds numpy."""
 
     def rude(train, test, random_state):
@@ -122,9 +129,9 @@ def test_nothing_is_said_and_nothing_is_left_changed(monkeypatch, caplog, capfd)
         np.float64(1) / np.float64(0)
         return test.selected
 
-    monkeypatch.setattr(others, "METHODS", {"rude": ("sklearn", rude)})
+    methods = {"rude": Method(library="sklearn", predict=rude)}
     before = np.random.get_state()[1].copy()  # noqa: NPY002
-    dict(other_methods(TRAIN, TEST, random_state=0))
+    dict(other_methods(TRAIN, TEST, random_state=0, methods=methods))
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
     assert logging.root.manager.disable == logging.NOTSET
     assert caplog.records == []
@@ -146,7 +153,7 @@ def test_on_adult_every_method_has_more_parity_than_plain_logistic_regression():
         for rows in (is_train, ~is_train)
     )
     predicted = dict(other_methods(train, test, random_state=0))
-    found = {name: parity(one, test.is_reference) for name, one in predicted.items()}
-    accuracy = {name: np.mean(one == test.selected) for name, one in predicted.items()}
-    assert all(found[name] > found[PLAIN] for name in (*OF_AIF360, *OF_FAIRLEARN)), found
+    parities = {name: parity(rows, test.is_reference) for name, rows in predicted.items()}
+    accuracy = {name: np.mean(rows == test.selected) for name, rows in predicted.items()}
+    assert all(parities[name] > parities[PLAIN] for name in (*OF_AIF360, *OF_FAIRLEARN)), parities
     assert min(accuracy.values()) > 1 - test.selected.mean(), accuracy  # than to select no one

@@ -1,1 +1,1 @@
-"""The paper's experiments."""
+"""The paper's experiments, rerun: figures, tables, and what became of each claim."""

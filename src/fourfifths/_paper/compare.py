@@ -1,60 +1,71 @@
-"""The comparison figure's rows: repairs beside other methods, on Adult's own split."""
+"""The rows of the comparison figure: repairs beside other methods, on Adult's own split."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 import fourfifths
-from fourfifths._arrays import BoolArray
 from fourfifths._paper.experiments import ADULT, adult
-from fourfifths._paper.others import DRAWN, Sample, other_methods
-from fourfifths._paper.panels import OTHER, Curves, Row, point_rows
+from fourfifths._paper.others import METHODS, Method, Sample, other_methods
+from fourfifths._paper.panels import OTHER_METHOD, Curves, Row, point_rows
 
 SEEDS = 5
+COLUMNS = ("model", "scope", "method", "amount", "parity", "accuracy")
 
 
-def comparison_rows(curves: Curves, seeds: int = SEEDS) -> list[Row]:
-    """Return the points of Adult's sweep, and those of each other method, one for each seed."""
-    keep = ("model", "scope", "method", "amount", "parity", "accuracy")
-    rows = [{name: row[name] for name in keep} | {"seed": 0} for row in point_rows(curves)]
-    train, test = _samples()
+def comparison_rows(
+    curves: Curves, *, seeds: int = SEEDS, methods: Mapping[str, Method] = METHODS
+) -> list[Row]:
+    """Return the points of Adult's sweep and those of the other methods.
+
+    Parameters
+    ----------
+    curves : mapping of str to Tradeoff
+    seeds : int
+        How often a method that draws is run; any other method is run once.
+    methods : mapping of str to Method
+    """
+    rows = [{name: row[name] for name in COLUMNS} | {"seed": 0} for row in point_rows(curves)]
+    train, test = adult_samples()
     for seed in range(seeds):
-        for name, selected in other_methods(train, test, random_state=seed):
-            if seed == 0 or name in DRAWN:
-                rows.append(_row(name, seed, selected, test))
+        this_time = {name: method for name, method in methods.items() if method.draws or seed == 0}
+        for name, selected in other_methods(train, test, random_state=seed, methods=this_time):
+            reference_rate, group_rate = (
+                float(selected[test.is_reference == side].mean()) for side in (True, False)
+            )
+            rows.append(
+                {
+                    "model": OTHER_METHOD,
+                    "scope": "none",
+                    "method": name,
+                    "amount": float("nan"),
+                    "parity": 1 - (reference_rate - group_rate),
+                    "accuracy": float(np.mean(selected == test.selected)),
+                    "seed": seed,
+                }
+            )
     return rows
 
 
-def _row(name: str, seed: int, selected: BoolArray, test: Sample) -> Row:
-    rates = [float(selected[test.is_reference == side].mean()) for side in (True, False)]
-    return {
-        "model": OTHER,
-        "scope": "none",
-        "method": name,
-        "amount": float("nan"),
-        "parity": 1 - (rates[0] - rates[1]),
-        "accuracy": float(np.mean(selected == test.selected)),
-        "seed": seed,
-    }
-
-
-def _samples() -> tuple[Sample, Sample]:
-    """Return Adult's training and test rows, columns scaled by the training rows."""
+def adult_samples() -> tuple[Sample, Sample]:
+    """Return Adult's training and test rows, with columns scaled by the training rows."""
     table = adult()
+    split, income, sex = (
+        np.array(table[name].to_pylist(), dtype=object) for name in ("split", "income", "sex")
+    )
     values = np.column_stack([table[name].to_numpy().astype(np.float64) for name in ADULT])
-    sides = _texts(table, "split") == "train"
-    low, high = values[sides].min(axis=0), values[sides].max(axis=0)
+    is_train = split == "train"
+    low, high = values[is_train].min(axis=0), values[is_train].max(axis=0)
     scaled = (values - low) / (high - low)
-    selected = _texts(table, "income") == ">50K"
-    men = _texts(table, "sex") == fourfifths.datasets.load("adult").reference["sex"]
+    data = fourfifths.datasets.load("adult")
     train, test = (
-        Sample(values=scaled[part], selected=selected[part], is_reference=men[part])
-        for part in (sides, ~sides)
+        Sample(
+            values=scaled[rows],
+            selected=income[rows] == data.favorable,
+            is_reference=sex[rows] == data.reference["sex"],
+        )
+        for rows in (is_train, ~is_train)
     )
     return train, test
-
-
-def _texts(table: Any, name: str) -> Any:
-    return np.array(table[name].to_pylist(), dtype=object)

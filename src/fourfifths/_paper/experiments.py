@@ -1,14 +1,15 @@
 """The data of the paper's section on experiments, and the sweeps over them.
 
-Protected attributes are no features (race neither, but where it is the attribute), unordered
-categories are left out, ordered ones are numbers, columns are scaled to [0, 1]. Adult has its own
-split; of Ricci and German a third is for testing, at random, many times.
+As in the paper, protected attributes are not features (nor is race where another attribute is
+audited), unordered categories are left out, ordered ones are numbers, and columns are scaled to
+[0, 1]. Adult has its own split. Ricci and German are split at random many times, with a third of
+the rows for testing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import fourfifths
-from fourfifths.errors import OptionError, listed, nearest
 
+PAPER_SETS = ("ricci", "german", "adult")
 ADULT = ("age", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 GERMAN_NUMBERS = (
     "duration",
@@ -31,17 +32,18 @@ GERMAN_NUMBERS = (
     "dependents",
 )
 RICCI = ("oral", "written", "combined")
-PAPER = ("combinatorial", "geometric")
-RULE = "combined >= 70"
-PASS = 70
-PLAIN = "plain LR"
+PAPER_METHODS = ("combinatorial", "geometric")
+PASS_MARK = 70
+PASS_RULE = f"combined >= {PASS_MARK}"
+PLAIN_LR = "plain LR"
 PAPER_MODELS = dict.fromkeys(("LR", "SVM", "GNB"))
+# The paper audits each model by the same kind of classifier, trained to predict the group.
+AUDITOR_OF_MODEL = {"LR": "logistic", "SVM": "svm", "GNB": "naive-bayes"}
 MAX_ITER = 1_000
-PAIRS = {"LR": "logistic", "SVM": "svm", "GNB": "naive-bayes"}  # a model and its like as auditor
 
 
 class PassMark(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Ricci's own rule: who has 70 or more combined passes. Nothing is learned."""
+    """Ricci's own rule: a combined score of 70 or more passes. It learns nothing."""
 
     def fit(self, X: Any, y: Any) -> PassMark:  # noqa: ARG002
         """Learn nothing."""
@@ -49,22 +51,22 @@ class PassMark(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return who passes."""
-        return np.asarray(X["combined"].to_numpy() >= PASS)
+        """Return which rows pass."""
+        return np.asarray(X["combined"].to_numpy() >= PASS_MARK)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How much is run.
+    """How much of each sweep is run, and where its cells are kept.
 
     Attributes
     ----------
     amounts : tuple of float
     repeats : int
-        Of Ricci and German.
+        The random splits of Ricci and German.
     n_jobs : int
     cells : Path
-        Where finished cells are kept.
+        The folder of the results files.
     """
 
     amounts: tuple[float, ...]
@@ -75,22 +77,29 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """One sweep: what `tradeoff` is called with."""
+    """One sweep: the table and the options that `tradeoff` is called with.
 
-    title: str
-    table: Any
-    options: Mapping[str, Any] = field(default_factory=dict)
+    Attributes
+    ----------
+    table : str or callable
+        The name of a shipped data set, or a function that returns a table.
+    options : mapping
+    """
+
+    table: str | Callable[[], Any]
+    options: Mapping[str, Any]
 
     def run(self, name: str, settings: Settings) -> fourfifths.Tradeoff:
-        """Run it, or go on where it was stopped."""
-        own = {"amounts": settings.amounts, "n_jobs": settings.n_jobs}
+        """Run the sweep, or resume it where it was stopped."""
+        options = {"amounts": settings.amounts, "n_jobs": settings.n_jobs}
         if self.options.get("split") != "split":
-            own |= {"repeats": settings.repeats, "split": 1 / 3}
+            options |= {"repeats": settings.repeats, "split": 1 / 3}
         settings.cells.mkdir(parents=True, exist_ok=True)
+        # Other amounts or repeats are another run, which must not be refused for this file.
         amounts = "-".join(f"{amount:g}" for amount in settings.amounts)
         results = settings.cells / f"{name}-{settings.repeats}-{amounts}.jsonl"
         table = self.table() if callable(self.table) else self.table
-        return fourfifths.tradeoff(table, results=results, **{**own, **self.options})
+        return fourfifths.tradeoff(table, results=results, **{**options, **self.options})
 
 
 def ricci() -> Any:
@@ -109,14 +118,25 @@ def adult() -> Any:
 
 
 def german_ages() -> tuple[int, int]:
-    """Return how many ages there are in German, and how many of them one row only."""
+    """Return the number of ages in German, and how many of them have a single row."""
     rows = fourfifths.datasets.load("german").table.aggregate("age, count(*) AS n").fetchall()
     return len(rows), sum(n == 1 for _, n in rows)
 
 
 def german_features() -> tuple[str, ...]:
-    """Return German's numbers and ordered categories; the order is that of UCI's codes."""
+    """Return German's numeric columns and ordered categories (in the order of UCI's codes)."""
     return (*GERMAN_NUMBERS, *fourfifths.datasets.load("german").orders)
+
+
+def recorded_rates(name: str) -> tuple[float, float]:
+    """Return the recorded selection rates of a shipped data set: of the groups, of the reference.
+
+    The groups other than the reference are taken together, as the paper has two groups.
+    """
+    attribute = fourfifths.impact(name).attributes[-1]
+    groups = [group for group in attribute.groups if group.group != attribute.reference]
+    rate = sum(group.selected for group in groups) / sum(group.n for group in groups)
+    return rate, attribute[attribute.reference].selection_rate
 
 
 RICCI_ROLES: Mapping[str, Any] = {
@@ -132,8 +152,8 @@ ADULT_ROLES: Mapping[str, Any] = {
     "columns": ADULT,
     "split": "split",
 }
-PAPER_OPTIONS: Mapping[str, Any] = {"methods": PAPER, "scopes": ("column",)}
-BEYOND: Mapping[str, Any] = {"models": ["LR"], "auditors": ["trees"]}
+PAPER_OPTIONS: Mapping[str, Any] = {"methods": PAPER_METHODS, "scopes": ("column",)}
+BEYOND_OPTIONS: Mapping[str, Any] = {"models": ["LR"], "auditors": ["trees"]}
 
 
 def experiments() -> dict[str, Experiment]:
@@ -144,45 +164,28 @@ def experiments() -> dict[str, Experiment]:
     both = {**ADULT_ROLES, "protected": ["sex", "race"]}
     both |= {"reference": {"sex": "Male", "race": "white"}}
     svm = {**PAPER_OPTIONS, "models": ["SVM"], "auditors": ["logistic"]}
-    rule = {**PAPER_MODELS, RULE: PassMark()}
-    # As the methods that the comparison is with end: classes not weighted, cut at one half.
+    rule = {**PAPER_MODELS, PASS_RULE: PassMark()}
+    # The other methods of the comparison end in this classifier: classes not weighted, cut at .5.
     plain = make_pipeline(MinMaxScaler(), LogisticRegression(max_iter=MAX_ITER))
-    compared = {"models": {**PAPER_MODELS, PLAIN: plain}}
-    return {
-        "ricci": Experiment(
-            title="Ricci", table=ricci, options={**RICCI_ROLES, **PAPER_OPTIONS, "models": rule}
-        ),
-        "german": Experiment(title="German", table="german", options={**german, **PAPER_OPTIONS}),
-        "adult": Experiment(
-            title="Adult, sex", table=adult, options={**sex, **PAPER_OPTIONS, **compared}
-        ),
-        "adult-race": Experiment(title="Adult, race", table=adult, options={**race, **svm}),
-        "adult-both": Experiment(title="Adult, sex and race", table=adult, options={**both, **svm}),
+    compared = {"models": {**PAPER_MODELS, PLAIN_LR: plain}}
+    sweeps = {
+        "ricci": Experiment(table=ricci, options={**RICCI_ROLES, **PAPER_OPTIONS, "models": rule}),
+        "german": Experiment(table="german", options={**german, **PAPER_OPTIONS}),
+        "adult": Experiment(table=adult, options={**sex, **PAPER_OPTIONS, **compared}),
+        "adult-race": Experiment(table=adult, options={**race, **svm}),
+        "adult-both": Experiment(table=adult, options={**both, **svm}),
         "german-raw-age": Experiment(
-            title="German, repaired by each year of age",
             table="german",
             options={**german, **svm, "methods": ["combinatorial"], "stratify_by": "age"},
         ),
-        **{
-            f"{name}-{scope}": Experiment(
-                title=title,
-                table=table,
-                options={**roles, **BEYOND, "scopes": [scope], "methods": ["random"]},
-            )
-            for name, title, table, roles in (
-                ("ricci", "Ricci", ricci, RICCI_ROLES),
-                ("german", "German", "german", german),
-                ("adult", "Adult, sex", adult, sex),
-            )
-            for scope in ("column", "joint")
-        },
     }
-
-
-def find(name: str, names: Any) -> str:
-    """Return the name if there is such a figure, else raise with the nearest that there is."""
-    if name not in names:
-        raise OptionError(
-            f"--only {name}: no such figure{nearest(name, names)} (figures: {listed(names)})"
-        )
-    return name
+    tables: dict[str, tuple[str | Callable[[], Any], Mapping[str, Any]]] = {
+        "ricci": (ricci, RICCI_ROLES),
+        "german": ("german", german),
+        "adult": (adult, sex),
+    }
+    for name, (table, roles) in tables.items():
+        for scope in ("column", "joint"):
+            options = {**roles, **BEYOND_OPTIONS, "scopes": [scope], "methods": ["random"]}
+            sweeps[f"{name}-{scope}"] = Experiment(table=table, options=options)
+    return sweeps

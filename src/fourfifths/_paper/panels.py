@@ -1,10 +1,10 @@
-"""The figures: points as rows of a CSV, and as a picture that a journal would take."""
+"""The figures: points as the rows of a CSV, and as a picture for print."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,15 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 import fourfifths
-from fourfifths._paper.experiments import PAIRS, PLAIN, RULE
+from fourfifths._arrays import FloatArray
+from fourfifths._paper.experiments import AUDITOR_OF_MODEL, PASS_RULE, PLAIN_LR, recorded_rates
 from fourfifths._plot.style import LINE
 
 Curves = Mapping[str, fourfifths.Tradeoff]
 Row = dict[str, Any]
 COLORS = {"combinatorial": "#2166ac", "geometric": "#b2182b", "random": "#1a9850", "none": "black"}
-MARKS = {"LR": "o", "SVM": "s", "GNB": "^", RULE: "D", PLAIN: "v"}
-OTHER = "other method"
-LINES = {"column": "-", "joint": "--"}
+MARKERS = {"LR": "o", "SVM": "s", "GNB": "^", PASS_RULE: "D", PLAIN_LR: "v"}
+OTHER_METHOD = "other method"
+LINE_STYLES = {"column": "-", "joint": "--"}
 THRESHOLD = 0.8
 TITLES = {
     "ricci": "Ricci",
@@ -38,11 +39,11 @@ class Panel:
     ----------
     title : str
     needs : tuple of str
-        The sweeps that it shows.
+        The sweeps whose points it shows.
     rows : callable
-        From those sweeps to the rows of its CSV.
+        Makes the rows of its CSV from those sweeps.
     draw : callable
-        From the rows to the picture.
+        Draws the picture from the rows.
     """
 
     title: str
@@ -52,60 +53,67 @@ class Panel:
 
 
 def point_rows(curves: Curves) -> list[Row]:
-    """Return one row per point, with every auditor's BER and the mean ratio over groups."""
+    """Return one row per point, with the BER of every auditor and the mean ratio over groups."""
     rows = []
     for name, curve in curves.items():
         for point in curve.points:
-            flat: Row = {"sweep": name, "repeats": curve.repeats}
+            row: Row = {"sweep": name, "repeats": curve.repeats}
             for figure in ("model", "scope", "method", "amount"):
-                flat[figure] = getattr(point, figure)
+                row[figure] = getattr(point, figure)
             for figure in ("impact_ratio", "utility", "accuracy", "parity", "auc"):
                 low, high = getattr(point, f"{figure}_interval")
-                flat |= {figure: getattr(point, figure), f"{figure}_low": low}
-                flat[f"{figure}_high"] = high
-            flat["mean_impact_ratio"] = float(np.mean(list(point.impact_ratios.values())))
+                row |= {figure: getattr(point, figure), f"{figure}_low": low}
+                row[f"{figure}_high"] = high
+            row["mean_impact_ratio"] = float(np.mean(list(point.impact_ratios.values())))
             for auditor in ("logistic", "svm", "naive-bayes", "trees"):
-                flat[f"BER {auditor}"] = point.auditors.get(auditor, float("nan"))
-            rows.append(flat)
+                row[f"BER {auditor}"] = point.auditors.get(auditor, float("nan"))
+            rows.append(row)
     return rows
 
 
 def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
-    """Draw BER of predicting the protected attribute against the impact ratio of the class.
+    """Draw how predictable the protected attribute is against the impact ratio of each model.
 
-    Each model is shown against its like as auditor, or all against the one that is named.
+    Parameters
+    ----------
+    rows : sequence of rows
+    auditor : str, optional
+        The auditor whose BER is shown; by default, for each model the auditor of the same kind.
     """
     names = list(dict.fromkeys(row["sweep"].partition("-")[0] for row in rows))
     figure, axes = new_figure(len(names))
     for axis, name in zip(axes, names, strict=True):
-        _threshold(axis, name)
+        axis.axhline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
+        axis.axvline(certifying_ber(name), color=LINE, linestyle=":", linewidth=1)
         for row in rows:
-            if row["sweep"].partition("-")[0] != name or row["model"] not in PAIRS:
+            if row["sweep"].partition("-")[0] != name or row["model"] not in AUDITOR_OF_MODEL:
                 continue
-            ber = row[f"BER {auditor or PAIRS[row['model']]}"]
+            ber = row[f"BER {auditor or AUDITOR_OF_MODEL[row['model']]}"]
             axis.plot(
                 ber,
                 row["impact_ratio"],
-                MARKS[row["model"]],
+                MARKERS[row["model"]],
                 color=COLORS[row["method"]],
                 fillstyle="full" if row["scope"] != "joint" else "none",
                 markersize=4,
             )
         axis.set(title=TITLES[name], xlabel="BER of predicting the protected attribute")
     axes[0].set_ylabel("impact ratio of predicting the class")
-    lines: tuple[tuple[Literal["--", ":"], str], ...]
-    lines = (("--", "impact ratio .8"), (":", "BER that certifies"))
-    _legend(axes[-1], rows, list(PAIRS), lines)
+    handles = (
+        Line2D([], [], color=LINE, linestyle="--", label="impact ratio .8"),
+        Line2D([], [], color=LINE, linestyle=":", label="BER that certifies"),
+    )
+    _legend(axes[-1], rows, models=list(AUDITOR_OF_MODEL), handles=handles)
     return figure
 
 
 def draw_trees(rows: Sequence[Row]) -> Figure:
-    """Draw the same with gradient-boosted trees as auditor."""
+    """Draw the same with gradient-boosted trees as the auditor of every model."""
     return predictability(rows, "trees")
 
 
 def by_amount(rows: Sequence[Row]) -> Figure:
-    """Draw how well trees tell the protected attribute, by method, scope and amount."""
+    """Draw how well trees predict the protected attribute, by method, scope and amount."""
     figure, axes = new_figure(1, width=4.4)
     raw = [row for row in rows if row["method"] == "none"][:1]
     for scope, method in dict.fromkeys((row["scope"], row["method"]) for row in rows):
@@ -115,30 +123,48 @@ def by_amount(rows: Sequence[Row]) -> Figure:
             if (row["scope"], row["method"]) == (scope, method) and method != "none"
         }
         if versions:
-            own = raw + [versions[amount] for amount in sorted(versions)]
+            line = raw + [versions[amount] for amount in sorted(versions)]
             axes[0].plot(
-                [row["amount"] for row in own],
-                [row["BER trees"] for row in own],
+                [row["amount"] for row in line],
+                [row["BER trees"] for row in line],
                 marker="o",
                 markersize=3.5,
-                linestyle=LINES[scope],
+                linestyle=LINE_STYLES[scope],
                 color=COLORS[method],
                 label=f"{method}, {scope}",
             )
-    axes[0].axhline(line_of("adult"), color=LINE, linestyle=":", label="BER that certifies")
+    axes[0].axhline(certifying_ber("adult"), color=LINE, linestyle=":", label="BER that certifies")
     axes[0].set(xlabel="amount of repair", ylabel="BER of trees that predict sex", ylim=(0, 0.52))
     axes[0].legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.02, 0.5))
     return figure
 
 
 def utility(rows: Sequence[Row]) -> Figure:
-    """Draw impact ratio against utility: SVM, and Ricci's own rule."""
+    """Draw impact ratio against utility: of SVM, and of Ricci's own rule."""
     names = list(dict.fromkeys(row["sweep"] for row in rows))
     figure, axes = new_figure(len(names))
     for axis, name in zip(axes, names, strict=True):
-        model = RULE if name == "ricci" else "SVM"
-        own = [row for row in rows if row["sweep"] == name and row["model"] == model]
-        _curves(axis, own, "impact_ratio", "utility")
+        model = PASS_RULE if name == "ricci" else "SVM"
+        model_rows = [row for row in rows if row["sweep"] == name and row["model"] == model]
+        raw = [row for row in model_rows if row["method"] == "none"]
+        for scope, method in dict.fromkeys((row["scope"], row["method"]) for row in model_rows):
+            if method == "none":
+                continue
+            line = [row for row in model_rows if (row["scope"], row["method"]) == (scope, method)]
+            line = sorted(raw + line, key=lambda row: float(row["amount"]))
+            axis.errorbar(
+                [row["impact_ratio"] for row in line],
+                [row["utility"] for row in line],
+                xerr=error_bars(line, "impact_ratio"),
+                yerr=error_bars(line, "utility"),
+                fmt="o",
+                linestyle=LINE_STYLES[scope],
+                color=COLORS[method],
+                markersize=3.5,
+                linewidth=1,
+                elinewidth=0.4,
+                label=method if scope == "column" else f"{method}, {scope}",
+            )
         axis.axvline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
         axis.set(title=f"{TITLES[name]}, {model}", xlabel="impact ratio")
     axes[0].set_ylabel("utility (1 - BER of the class)")
@@ -147,23 +173,23 @@ def utility(rows: Sequence[Row]) -> Figure:
 
 
 def several(rows: Sequence[Row]) -> Figure:
-    """Draw utility against the mean impact ratio, for sex, race and both."""
+    """Draw utility against the mean impact ratio, repaired by sex, by race and by both."""
     figure, axes = new_figure(2)
     for axis, method in zip(axes, ("combinatorial", "geometric"), strict=True):
-        for place, name in enumerate(dict.fromkeys(row["sweep"] for row in rows)):
-            own = [
+        for number, name in enumerate(dict.fromkeys(row["sweep"] for row in rows)):
+            line = [
                 row
                 for row in rows
                 if row["sweep"] == name
                 and row["model"] == "SVM"
                 and row["method"] in (method, "none")
             ]
-            own = sorted(own, key=lambda row: float(row["amount"]))
+            line = sorted(line, key=lambda row: float(row["amount"]))
             axis.plot(
-                [row["mean_impact_ratio"] for row in own],
-                [row["utility"] for row in own],
+                [row["mean_impact_ratio"] for row in line],
+                [row["utility"] for row in line],
                 "o-",
-                color=f"C{place}",
+                color=f"C{number}",
                 markersize=3.5,
                 linewidth=1,
                 label={"adult": "sex", "adult-race": "race"}.get(name, "sex and race"),
@@ -176,26 +202,27 @@ def several(rows: Sequence[Row]) -> Figure:
 
 
 def comparison(rows: Sequence[Row]) -> Figure:
-    """Draw parity against accuracy, repairs as points and other methods by name."""
+    """Draw parity against accuracy: repairs by model and method, other methods by name."""
     figure, axes = new_figure(1, width=5.2)
     for row in rows:
         if row["method"] in COLORS:
-            mark = MARKS.get(row["model"], "o")
+            marker = MARKERS.get(row["model"], "o")
             axes[0].plot(
-                row["parity"], row["accuracy"], mark, color=COLORS[row["method"]], markersize=4
+                row["parity"], row["accuracy"], marker, color=COLORS[row["method"]], markersize=4
             )
-    others = [row for row in rows if row["method"] not in COLORS]
-    for place, name in enumerate(dict.fromkeys(row["method"] for row in others)):
-        own = [(row["parity"], row["accuracy"]) for row in others if row["method"] == name]
-        axes[0].plot(*np.transpose(own), "*", color=f"C{place + 4}", markersize=8, label=name)
+    other_rows = [row for row in rows if row["method"] not in COLORS]
+    for number, name in enumerate(dict.fromkeys(row["method"] for row in other_rows)):
+        runs = [(row["parity"], row["accuracy"]) for row in other_rows if row["method"] == name]
+        # From C4 on, which no repair has.
+        axes[0].plot(*np.transpose(runs), "*", color=f"C{number + 4}", markersize=8, label=name)
     axes[0].set(xlabel="parity, 1 - difference of selection rates", ylabel="accuracy, Adult")
     handles = axes[0].get_legend_handles_labels()[0]
-    _legend(axes[0], rows, [*PAIRS, PLAIN], more=handles)
+    _legend(axes[0], rows, models=[*AUDITOR_OF_MODEL, PLAIN_LR], handles=handles)
     return figure
 
 
 def new_figure(panels: int, width: float = 3.4) -> tuple[Figure, Any]:
-    """Return a figure of so many axes side by side, with room for a legend."""
+    """Return a figure with this many axes side by side, and room for a legend."""
     figure = Figure(figsize=(1.8 + width * panels, 3.6), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for axis in axes:
@@ -203,76 +230,42 @@ def new_figure(panels: int, width: float = 3.4) -> tuple[Figure, Any]:
     return figure, axes
 
 
-def _threshold(axis: Axes, name: str) -> None:
-    """Draw the lines of certification: the ratio, and the BER at the group's own rate."""
-    axis.axhline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
-    axis.axvline(line_of(name), color=LINE, linestyle=":", linewidth=1)
+def certifying_ber(name: str) -> float:
+    """Return the BER above which the paper certifies a data set, at the group's recorded rate."""
+    group_rate, _ = recorded_rates(name)
+    return float(fourfifths.ber_threshold(group_rate, THRESHOLD))
 
 
-def line_of(name: str) -> float:
-    """Return the paper's threshold of the BER, at the selection rate of the group."""
-    result = fourfifths.impact(name)
-    attribute = result.attributes[-1]
-    others = [each for each in attribute.groups if each.group != attribute.reference]
-    selected = sum(each.selected for each in others)
-    return float(fourfifths.ber_threshold(selected / sum(each.n for each in others), THRESHOLD))
-
-
-def _curves(axis: Axes, rows: Sequence[Row], x: str, y: str) -> None:
-    raw = [row for row in rows if row["method"] == "none"]
-    for scope, method in dict.fromkeys((row["scope"], row["method"]) for row in rows):
-        if method == "none":
-            continue
-        own = [row for row in rows if (row["scope"], row["method"]) == (scope, method)]
-        own = sorted(raw + own, key=lambda row: float(row["amount"]))
-        across, up = (np.array([row[figure] for row in own]) for figure in (x, y))
-        bars = [_bars(own, figure) for figure in (x, y)]
-        axis.errorbar(
-            across,
-            up,
-            xerr=bars[0],
-            yerr=bars[1],
-            fmt="o",
-            linestyle=LINES[scope],
-            color=COLORS[method],
-            markersize=3.5,
-            linewidth=1,
-            elinewidth=0.4,
-            label=method if scope == "column" else f"{method}, {scope}",
-        )
-
-
-def _bars(rows: Sequence[Row], figure: str) -> Any:
-    """Return how far the limits of a figure lie below and above it."""
+def error_bars(rows: Sequence[Row], figure: str) -> FloatArray:
+    """Return how far the limits of a figure lie below and above it, as two rows."""
     limits = np.array([[row[f"{figure}_low"], row[f"{figure}_high"]] for row in rows]).T
-    return np.abs(limits - np.array([row[figure] for row in rows]))
+    return np.asarray(np.abs(limits - np.array([row[figure] for row in rows])))
 
 
 def _legend(
     axis: Axes,
     rows: Sequence[Row],
+    *,
     models: Sequence[str],
-    lines: Sequence[tuple[Literal["--", ":"], str]] = (),
-    more: Sequence[Any] = (),
+    handles: Sequence[Any] = (),
 ) -> None:
-    """Say what marks, colors and lines mean, beside the axes."""
+    """Explain markers and colors beside the axes; `handles` are added at the end."""
     grey: dict[str, Any] = {"color": "0.4", "markersize": 4}
-    handles = [
-        Line2D([], [], marker=MARKS[model], linestyle="", label=model, **grey)
+    entries = [
+        Line2D([], [], marker=MARKERS[model], linestyle="", label=model, **grey)
         for model in models
         if any(row["model"] == model for row in rows)
     ]
-    handles += [
+    entries += [
         Line2D([], [], marker="o", color=color, linestyle="", markersize=4, label=method)
         for method, color in COLORS.items()
         if any(row["method"] == method for row in rows)
     ]
     if any(row["scope"] == "joint" for row in rows):
         grey |= {"fillstyle": "none"}
-        handles.append(Line2D([], [], marker="o", linestyle="", label="joint scope", **grey))
-    handles += [Line2D([], [], color=LINE, linestyle=style, label=name) for style, name in lines]
+        entries.append(Line2D([], [], marker="o", linestyle="", label="joint scope", **grey))
     axis.legend(
-        handles=[*handles, *more],
+        handles=[*entries, *handles],
         frameon=False,
         fontsize="x-small",
         loc="center left",

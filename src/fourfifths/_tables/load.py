@@ -7,7 +7,7 @@ was, with the repaired cells replaced.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -77,12 +77,16 @@ class Rows:
             self._columns[name] = known_values(self.dataframe[name], self.unknown)
         return self._columns[name]
 
-    def with_numbers(self, names: Sequence[str]) -> Rows:
-        """Return the rows with missing values null, and text that holds numbers as numbers."""
+    def with_numbers(self, names: Sequence[str], *, texts: Collection[str] = ()) -> Rows:
+        """Return the rows with missing values null, and text that holds numbers as numbers.
+
+        The columns in `texts` are categories, whatever they look like.
+        """
         columns = []
         for name in names:
             column = self.column(name)
-            numbers = read_numbers(column) if column.dtype == nw.String else None
+            may_hold_numbers = column.dtype == nw.String and name not in texts
+            numbers = read_numbers(column) if may_hold_numbers else None
             columns.append(column if numbers is None else numbers.alias(name))
         return replace(self, frame=self.dataframe.with_columns(*columns), _columns={})
 

@@ -1,1 +1,1 @@
-"""What a repair costs."""
+"""What a repair costs: models of the outcome, before and after each amount of repair."""

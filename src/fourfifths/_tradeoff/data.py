@@ -1,4 +1,4 @@
-"""The rows of a sweep: who is in which group, who was selected, and which columns are repaired."""
+"""The rows of a sweep: their groups, their outcomes, and the columns that are repaired."""
 
 from __future__ import annotations
 
@@ -21,33 +21,36 @@ from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths.errors import ColumnError, OptionError, TableError, listed
 
 TRAIN, TEST = "train", "test"
-FEWEST = 3  # rows of a group with each outcome, on either side of a split
+MIN_ROWS_PER_CELL = 3  # of each group and outcome, on each side of a split
 Split = float | str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """What a sweep runs on.
+    """The rows that a sweep uses: those with a group, an outcome and a side of the split.
 
     Attributes
     ----------
     frame : dataframe
-        The stratifying columns and the features of the rows that are used.
+        The stratifying columns and the features.
     features : tuple of str
     columns : mapping of str to order or None
-        What a `Repairer` is told to repair, and as what.
+        The `columns` argument of the `Repairer`: what to repair, with the order of categories.
     strata : Strata
+        The groups of the protected columns.
     group : int array
-        The stratum of each row.
+        The code of each row's group.
     selected : bool array
         Whether each row has the favorable outcome.
     reference : int
+        The code of the reference group.
     side : str array or None
-        What the split column says of each row.
+        The value of the split column, "train" or "test", if there is such a column.
     roles : Roles
     stratify_by : tuple of str
-        What the repair stratifies by, if not by the protected columns.
+        The columns that the repair stratifies by; empty for the protected columns.
     name : str
+        The name of the table.
     notes : tuple of str
     """
 
@@ -67,31 +70,31 @@ class Data:
     def splits(self, split: Split, repeats: int, random_state: int) -> list[tuple[Any, Any]]:
         """Return the training and test rows of each repeat."""
         if self.side is not None:
-            parts = [(np.flatnonzero(self.side == TRAIN), np.flatnonzero(self.side == TEST))]
+            splits = [(np.flatnonzero(self.side == TRAIN), np.flatnonzero(self.side == TEST))]
         else:
             cells = self.group.astype(np.int64) * 2 + self.selected
             self._check_cells(cells)
             draw = StratifiedShuffleSplit(repeats, test_size=split, random_state=random_state)
-            parts = list(draw.split(cells, cells))
-        for train, test in parts:
+            splits = list(draw.split(cells, cells))
+        for train, test in splits:
             self._check_side(train, "training")
             self._check_side(test, "test")
-        return parts
+        return splits
 
     def sha256(self) -> str:
-        """Return a hash of everything that the figures rest on."""
+        """Return a hash of everything about the rows that the figures depend on."""
         digest = hashlib.sha256(repr((self.columns, self.stratify_by, self.roles)).encode())
-        for part in (self.group, self.selected):
-            digest.update(np.ascontiguousarray(part).tobytes())
+        for codes in (self.group, self.selected):
+            digest.update(np.ascontiguousarray(codes).tobytes())
         for name in self.frame.columns:
             digest.update(repr(self.frame[name].to_list()).encode())
         return digest.hexdigest()
 
     def _check_cells(self, cells: IntArray) -> None:
-        if np.bincount(cells, minlength=2 * len(self.strata.groups)).min() < 2 * FEWEST:
+        if np.bincount(cells, minlength=2 * len(self.strata.groups)).min() < 2 * MIN_ROWS_PER_CELL:
             raise TableError(
-                f"{self.name}: too few rows to split: each group needs at least {2 * FEWEST} rows "
-                "with the favorable outcome and as many without"
+                f"{self.name}: too few rows to split: each group needs at least "
+                f"{2 * MIN_ROWS_PER_CELL} rows with the favorable outcome and as many without it"
             )
 
     def _check_side(self, rows: IntArray, side: str) -> None:
@@ -99,8 +102,8 @@ class Data:
         counts = np.bincount(cells, minlength=2 * len(self.strata.groups))
         if counts.min() < 1:
             raise TableError(
-                f"{self.name}: too few rows to split: the {side} rows lack a group with, or "
-                "without, the favorable outcome"
+                f"{self.name}: too few rows to split: among the {side} rows, a group has no row "
+                "with the favorable outcome, or none without it"
             )
 
 
@@ -113,11 +116,11 @@ def read_data(
     reference: Any,
     columns: Sequence[str] | None,
     bands: Mapping[str, Sequence[float]] | None,
-    unknown: Any,
+    unknown: Any = (),
     stratify_by: Sequence[str],
     split: Split,
 ) -> Data:
-    """Check the roles and load the rows that have a group and an outcome."""
+    """Check the roles, and load the rows that have a group, an outcome and a side of the split."""
     opened = open_table(table)
     roles = assign_roles(
         opened,
@@ -131,20 +134,18 @@ def read_data(
     side_column = _split_column(opened.columns, opened.dataset, split)
     names = _features(opened, roles, columns, side_column, stratify_by)
     orders = dict(opened.dataset.orders) if opened.dataset else {}
-    table_rows = load_rows(table, roles.unknown).with_numbers(
-        [name for name in names if name not in orders]
-    )
+    table_rows = load_rows(table, roles.unknown).with_numbers(names, texts=orders)
     frame, by = table_rows.dataframe, tuple(roles.protected)
     strata, group = fit_strata(table_rows, by, bands=roles.bands, unseen="keep", small="refuse")
-    known, selected, favorable = outcome_of(
+    usable, selected, favorable = outcome_of(
         frame[str(roles.outcome)], roles.favorable, roles.unknown
     )
     roles = replace(roles, favorable=favorable)
-    known &= group >= 0
+    usable &= group >= 0
     side = _sides(frame, side_column)
     if side is not None:
-        known &= np.isin(side, (TRAIN, TEST))
-    rows = np.flatnonzero(known)
+        usable &= np.isin(side, (TRAIN, TEST))
+    rows = np.flatnonzero(usable)
     return Data(
         frame=frame[rows].select(*dict.fromkeys((*by, *stratify_by)), *names),
         features=names,
@@ -157,7 +158,7 @@ def read_data(
         roles=roles,
         stratify_by=tuple(stratify_by),
         name=opened.name,
-        notes=_notes(known),
+        notes=_notes(usable),
     )
 
 
@@ -168,7 +169,7 @@ def _features(
     side_column: str | None,
     stratify_by: Sequence[str],
 ) -> tuple[str, ...]:
-    """Return the features but those that split or stratify."""
+    """Return the features, without the columns that split or stratify the rows."""
     for name in stratify_by:
         table.column(name, "stratify_by")
     names, _ = choose_features(table, roles, features)
@@ -184,8 +185,8 @@ def _split_column(columns: Sequence[str], data: Any, split: Split) -> str | None
         return split
     if not 0 < split < 1:
         raise OptionError(
-            f"split={split!r}: expected the share of test rows, between 0 and 1, or a column that "
-            f"says {TRAIN!r} or {TEST!r}"
+            f"split={split!r}: expected the share of test rows, a number between 0 and 1, or the "
+            f"name of a column with the values {TRAIN!r} and {TEST!r}"
         )
     return None
 
@@ -196,7 +197,9 @@ def _sides(frame: nw.DataFrame[Any], column: str | None) -> Any:
     sides = np.array(frame[column].to_list(), dtype=object)
     for side in (TRAIN, TEST):
         if not np.any(sides == side):
-            raise ColumnError(f"split={column!r}: no row says {side!r}")
+            raise ColumnError(
+                f"split={column!r}: no row has the value {side!r}; expected {TRAIN!r} and {TEST!r}"
+            )
     return sides
 
 
@@ -210,8 +213,8 @@ def _reference(strata: Strata, roles: Roles, group: CodeArray, selected: BoolArr
     )
 
 
-def _notes(known: BoolArray) -> tuple[str, ...]:
-    left = int(np.sum(~known))
-    if not left:
+def _notes(usable: BoolArray) -> tuple[str, ...]:
+    omitted = int(np.sum(~usable))
+    if not omitted:
         return ()
-    return (f"{left:,} rows lack a group, an outcome or a side of the split, and are left out",)
+    return (f"{omitted:,} rows without a group, an outcome or a side of the split were left out",)

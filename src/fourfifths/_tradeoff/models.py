@@ -1,4 +1,4 @@
-"""The models that predict the outcome: the paper's three by name, and any of yours."""
+"""The models that predict the outcome: the paper's three by name, and the user's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fourfifths._certify.auditors import encoder
 from fourfifths.errors import OptionError, listed, nearest
 
 ModelName = Literal["LR", "SVM", "GNB"]
-PENALTIES = np.logspace(-3, 3, 13)
+PENALTIES = np.logspace(-3, 3, 13)  # the values of C that are tried
 FOLDS = 3
 TUNING_ROWS = 5_000
 MAX_ITER = 100_000
@@ -29,53 +29,78 @@ MAX_ITER = 100_000
 class PaperModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """One of the paper's classifiers, on columns scaled to [0, 1].
 
-    LR and SVM (linear, hinge loss) weight each class n / (2 n_j); their C is the one of 13, from
-    1e-3 to 1e3, with the least balanced error in three-fold cross-validation, on at most 5,000 of
-    the training rows; from the first on whose fit does not converge, values are passed over. GNB
-    has equal priors.
+    LR (logistic regression) and SVM (linear, hinge loss) weight each class by n / (2 n_j). Their C
+    is chosen from 13 values between 1e-3 and 1e3, by the lowest balanced error in three-fold
+    cross-validation on at most 5,000 of the training rows. The values are tried from the smallest
+    up, and the search ends at the first one whose fit does not converge: larger ones are harder to
+    fit. GNB (Gaussian naive Bayes) has equal priors.
 
     Parameters
     ----------
     name : {"LR", "SVM", "GNB"}
     is_category : sequence of bool
-        Which columns are categories; they become dummies.
+        Which columns are categories; they are one-hot encoded.
     random_state : int
+    max_iter : int
+        The iterations after which a fit of LR or SVM counts as not converged.
+
+    Attributes
+    ----------
+    encoder_, classifier_ : fitted
+    errors_ : list of float
+        The sum of the two class-conditioned errors, out of fold, for each C that was tried and
+        converged. Empty for GNB.
     """
 
-    def __init__(self, name: Any, is_category: Sequence[bool], random_state: int = 0) -> None:
+    def __init__(
+        self,
+        name: ModelName,
+        is_category: Sequence[bool],
+        random_state: int = 0,
+        max_iter: int = MAX_ITER,
+    ) -> None:
         self.name = name
         self.is_category = is_category
         self.random_state = random_state
+        self.max_iter = max_iter
 
     def fit(self, X: FloatArray, y: BoolArray) -> PaperModel:
-        """Scale, choose C, fit."""
+        """Scale the columns, choose C, and fit the classifier."""
         self.classes_ = np.array([False, True])
         self.encoder_ = encoder(self.is_category, sparse=False, scaler=MinMaxScaler()).fit(X)
         encoded = self.encoder_.transform(X)
+        self.errors_: list[float] = []
         with warnings.catch_warnings():
-            # Where it stops is near enough: the chosen C has converged on fewer rows.
+            # The chosen C converged on the tuning rows; on all rows, the point where the solver
+            # stops is close enough.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.classifier_ = self._chosen(encoded, y).fit(encoded, y)
+            self.classifier_ = self._tuned_classifier(encoded, y).fit(encoded, y)
         return self
 
     def predict(self, X: FloatArray) -> BoolArray:
-        """Say which rows are selected."""
+        """Return which rows the model selects."""
         return np.asarray(self.classifier_.predict(self.encoder_.transform(X)), dtype=bool)
 
     def decision_function(self, X: FloatArray) -> FloatArray:
-        """Return how much each row looks like a selected one."""
+        """Return a score that is higher the more a row looks like a selected one."""
         encoded = self.encoder_.transform(X)
         if hasattr(self.classifier_, "decision_function"):
             return np.asarray(self.classifier_.decision_function(encoded))
+        # Log odds rather than probabilities, which round to 0 and 1 and lose the order of rows.
         return np.asarray(np.diff(self.classifier_.predict_joint_log_proba(encoded)).ravel())
 
-    def _chosen(self, X: FloatArray, y: BoolArray) -> Any:
+    def _tuned_classifier(self, X: FloatArray, y: BoolArray) -> Any:
+        """Return the classifier, not fitted, with the C that has the lowest balanced error."""
         if self.name == "GNB":
             return GaussianNB(priors=[0.5, 0.5])
-        base: Any = LogisticRegression(class_weight="balanced", max_iter=MAX_ITER)
+        classifier: Any = LogisticRegression(class_weight="balanced", max_iter=self.max_iter)
         if self.name == "SVM":
-            base = LinearSVC(loss="hinge", class_weight="balanced", random_state=self.random_state)
-            base.set_params(max_iter=MAX_ITER)
+            classifier = LinearSVC(
+                loss="hinge",
+                class_weight="balanced",
+                max_iter=self.max_iter,
+                random_state=self.random_state,
+            )
         if y.size > TUNING_ROWS:
             sample = StratifiedShuffleSplit(
                 1, train_size=TUNING_ROWS, random_state=self.random_state
@@ -84,51 +109,64 @@ class PaperModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             X, y = X[rows], y[rows]
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=self.random_state)
         splits = list(folds.split(y, y))
-        errors: list[float] = []
         for penalty in PENALTIES:
-            error = self._error(clone(base).set_params(C=penalty), X, y, splits)
-            if error is None:
+            candidate = clone(classifier).set_params(C=penalty)
+            predicted = np.empty(y.size, dtype=bool)
+            converged = True
+            for train, test in splits:
+                predicted[test] = candidate.fit(X[train], y[train]).predict(X[test])
+                converged = np.max(candidate.n_iter_) < self.max_iter
+                if not converged:
+                    break
+            if not converged:
                 break
-            errors.append(error)
-        return base.set_params(C=PENALTIES[int(np.argmin(errors or [0]))])
-
-    @staticmethod
-    def _error(model: Any, X: FloatArray, y: BoolArray, splits: Any) -> float | None:
-        """Return twice the balanced error out of fold, or None if a fit does not converge."""
-        predicted = np.empty(y.size, dtype=bool)
-        for train, test in splits:
-            predicted[test] = model.fit(X[train], y[train]).predict(X[test])
-            if np.max(model.n_iter_) >= model.max_iter:
-                return None
-        return float(np.mean(~predicted[y]) + np.mean(predicted[~y]))
+            self.errors_.append(float(np.mean(~predicted[y]) + np.mean(predicted[~y])))
+        # If not even the smallest C converges, it is the one that comes nearest.
+        return classifier.set_params(C=PENALTIES[int(np.argmin(self.errors_ or [0]))])
 
 
 def chosen_models(
-    models: Sequence[str] | Mapping[str, Any] | None, is_category: Sequence[bool], random_state: int
+    models: Sequence[str] | Mapping[str, Any] | None,
+    is_category: Sequence[bool],
+    *,
+    random_state: int,
 ) -> dict[str, Any]:
-    """Return the models by name: the paper's, and classifiers of the user's."""
-    names = get_args(ModelName)
+    """Return the classifiers by name, none of them fitted.
+
+    Parameters
+    ----------
+    models : sequence of str, mapping of str to classifier, or None
+        Names of the paper's models, or the user's own classifiers. In a mapping, None stands for
+        the paper's model of that name. None for all: the paper's three.
+    is_category : sequence of bool
+        Which columns are categories, for the paper's models.
+    random_state : int
+    """
+    paper_names = get_args(ModelName)
     if models is None:
-        models = names
+        models = paper_names
     if isinstance(models, str):
         models = [models]
-    given = dict(models) if isinstance(models, Mapping) else dict.fromkeys(models)
-    if not given:
-        raise OptionError("models: name at least one")
-    found: dict[str, Any] = {}
-    for name, model in given.items():
+    requested: dict[Any, Any] = (
+        dict(models) if isinstance(models, Mapping) else dict.fromkeys(models)
+    )
+    if not requested:
+        raise OptionError(f"models: name at least one; expected some of {listed(paper_names)}")
+    classifiers: dict[str, Any] = {}
+    for name, model in requested.items():
         if model is None:
-            if name not in names:
+            if name not in paper_names:
                 raise OptionError(
-                    f"models: {name!r} is none of {listed(names)}{nearest(name, names)}; give your "
-                    "own as a mapping of name to classifier"
+                    f"models: {name!r} is none of {listed(paper_names)}"
+                    f"{nearest(name, paper_names)}; to use a classifier of your own, pass a "
+                    "mapping of its name to the classifier"
                 )
-            found[name] = PaperModel(name, tuple(is_category), random_state)
+            classifiers[name] = PaperModel(name, tuple(is_category), random_state=random_state)
             continue
         if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "predict")):
             raise OptionError(
                 f"models: {name!r} is {model!r}; expected a scikit-learn classifier with fit and "
                 "predict"
             )
-        found[name] = model
-    return found
+        classifiers[name] = model
+    return classifiers

@@ -1,4 +1,4 @@
-"""The answer to "what does it cost?": a point for each model and repair, and which to take."""
+"""The answer to "what does it cost?": a point for each model and repair, and a choice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from fourfifths.errors import OptionError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 SCHEMA = "fourfifths/tradeoff/1"
 
 
@@ -31,24 +30,25 @@ class Point:
         Without repair, method and scope are "none".
     amount : float
     impact_ratio, impact_ratio_interval
-        Of the model's selections: the group with the lowest rate over the reference.
+        The impact ratio of the model's selections, for the group with the lowest selection rate.
     impact_ratios : mapping of str to float
-        Of each group.
+        The impact ratio of each group.
     utility, utility_interval
         1 - the balanced error rate of predicting the outcome.
     accuracy, accuracy_interval
     parity, parity_interval
-        1 - (the reference's selection rate - the group's), Zemel's.
+        1 - (the reference's selection rate - the group's), as in Zemel et al. 2013.
     auc, auc_interval
+        The area under the ROC curve; NaN for a model without a score.
     balanced_error_rate, balanced_error_rate_interval
-        Of the strongest auditor, predicting the protected attribute from the repaired columns.
+        How well the strongest auditor predicts the protected attribute from the repaired columns;
+        0.5 is guessing.
     auditor : str
-        Which that is.
+        The strongest auditor: the one with the lowest balanced error rate.
     auditors : mapping of str to float
-        The balanced error rate of each.
-    changed : float
-        The share of rows that the repair changed.
-    changed_interval
+        The balanced error rate of each auditor.
+    changed, changed_interval
+        The share of test rows that the repair changed.
     """
 
     model: str
@@ -74,14 +74,14 @@ class Point:
     changed_interval: Interval
 
     def clears(self, threshold: float) -> bool:
-        """Return whether the interval of the impact ratio is within [threshold, 1 / threshold]."""
+        """Return whether the impact ratio's interval lies within [threshold, 1 / threshold]."""
         low, high = self.impact_ratio_interval
         return low >= threshold and high <= 1 / threshold
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tradeoff:
-    """What repair costs: points with intervals.
+    """What repair costs: a point with intervals for each model and version of the data.
 
     Attributes
     ----------
@@ -90,11 +90,12 @@ class Tradeoff:
     reference : str
     outcome, favorable : str
     points : tuple of Point
-        By model, scope, method and amount.
+        Ordered by model, scope, method and amount.
     repeats : int
+        How many splits there were.
     intervals : {"over repeats", "bootstrap"}
-        Over repeats: what a share `confidence` of the splits gave. Bootstrap: over the test rows of
-        the one split there is.
+        "over repeats": an interval holds a share `confidence` of the splits. "bootstrap": there was
+        one split, and an interval is over its test rows.
     confidence : float
     rows, test_rows : int
     notes : tuple of str
@@ -115,54 +116,76 @@ class Tradeoff:
 
     @property
     def front(self) -> tuple[Point, ...]:
-        """The points that no other beats both in impact ratio and in utility.
+        """The points that no other point beats in impact ratio and utility together.
 
-        Both sides count: a ratio above 1 is as far from 1 as its inverse.
+        The impact ratio counts by its distance from 1: a ratio above 1 is as far as its inverse.
         """
         return tuple(
-            point for point in self.points if not any(_beats(other, point) for other in self.points)
+            point
+            for point in self.points
+            if not any(_dominates(rival, point) for rival in self.points)
         )
 
     def choose(self, *, impact_ratio: float = 0.8) -> Point | None:
-        """Return the point of the highest utility whose interval clears the threshold.
+        """Return the point with the highest utility whose impact ratio is clear of the threshold.
 
-        The interval of its impact ratio must lie within [threshold, 1 / threshold]. None where
-        none does.
+        Parameters
+        ----------
+        impact_ratio : float
+            The threshold. The interval of a point's impact ratio must lie within
+            [threshold, 1 / threshold].
+
+        Returns
+        -------
+        Point or None
+            None if no point is clear of the threshold.
         """
         if not 0 < impact_ratio < 1:
             raise OptionError(f"impact_ratio={impact_ratio!r}: expected a number between 0 and 1")
         clear = [point for point in self.points if point.clears(impact_ratio)]
         return max(clear, key=lambda point: point.utility, default=None)
 
-    def select(self, **wanted: Any) -> tuple[Point, ...]:
-        """Return the points with the given model, method, scope or amount."""
+    def select(self, **criteria: Any) -> tuple[Point, ...]:
+        """Return the points whose attributes, such as model or method, have the given values."""
         return tuple(
             point
             for point in self.points
-            if all(getattr(point, name) == value for name, value in wanted.items())
+            if all(getattr(point, name) == value for name, value in criteria.items())
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        found: dict[str, Any] = {"schema": SCHEMA, **plain(self)}
-        return found
+        """Return everything as values that JSON can hold."""
+        return {"schema": SCHEMA, **plain(self)}
 
     def to_json(self) -> str:
         """Return everything as JSON."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False)
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one flat record per point: intervals spread over two columns."""
-        return [_flat(point) for point in self.points]
+        """Return one flat record per point, with an interval as two columns."""
+        records = []
+        for point in self.points:
+            record: dict[str, Any] = {}
+            for name, value in plain(point).items():
+                if name.endswith("_interval"):
+                    low, high = value or (None, None)
+                    record[name.replace("interval", "low")] = low
+                    record[name.replace("interval", "high")] = high
+                elif isinstance(value, dict):
+                    record[name] = "; ".join(f"{key}: {figure}" for key, figure in value.items())
+                else:
+                    record[name] = value
+            records.append(record)
+        return records
 
     def to_frame(self, kind: FrameKind = "pandas") -> Any:
-        """Return one row per point."""
+        """Return a dataframe with one row per point."""
         records = self.records()
         columns = {name: [record[name] for record in records] for name in records[0]}
         return nw.from_dict(columns, backend=kind).to_native()
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Draw impact ratio against utility; write it to `path` if that is given."""
+        """Draw impact ratio against utility; write the picture to `path` if one is given."""
         from fourfifths._plot.tradeoff import tradeoff_plot
 
         return tradeoff_plot(self, path)
@@ -173,28 +196,14 @@ class Tradeoff:
         return tradeoff_text(self)
 
 
-def _distance(point: Point) -> float:
-    """Return how far the impact ratio is from 1, either way."""
-    ratio = point.impact_ratio
+def _dominates(rival: Point, point: Point) -> bool:
+    """Return whether a rival is no worse in impact ratio and utility, and better in one."""
+    gains = (
+        _distance_from_one(point.impact_ratio) - _distance_from_one(rival.impact_ratio),
+        rival.utility - point.utility,
+    )
+    return min(gains) >= 0 and max(gains) > 0
+
+
+def _distance_from_one(ratio: float) -> float:
     return 1 - min(ratio, 1 / ratio) if ratio > 0 else 1.0
-
-
-def _beats(one: Point, other: Point) -> bool:
-    sides = (_distance(other) - _distance(one), one.utility - other.utility)
-    return min(sides) >= 0 and max(sides) > 0
-
-
-def _flat(point: Point) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in plain(point).items():
-        if name.endswith("_interval"):
-            low, high = value or (None, None)
-            flat |= {name.replace("interval", "low"): low, name.replace("interval", "high"): high}
-        elif isinstance(value, dict):
-            flat[name] = "; ".join(f"{key}: {each}" for key, each in value.items())
-        else:
-            flat[name] = value
-    return flat
-
-
-Record = dict[str, Any]

@@ -1,80 +1,111 @@
-"""A results file: one line per finished cell, so that a run that was stopped goes on."""
+"""The results file of a sweep: one line per finished cell, so that a stopped run can resume.
+
+A *cell* is one model on one version of the data: what was counted on the test rows.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
-from fourfifths._tradeoff.result import Record
-from fourfifths._tradeoff.versions import Version
+from fourfifths._tables.files import write_whole
 from fourfifths.errors import OutputError
 
-HEADER = "fourfifths tradeoff"
+HEADER_KEY = "fourfifths tradeoff"
+CellKey = tuple[int, str, str, float, str]
+
+
+class Record(TypedDict):
+    """What was counted in one cell; a line of the file holds it as JSON.
+
+    `repeat`, `scope`, `method`, `amount` and `model` say which cell it is. `rows` is the number of
+    test rows, `changed` how many of them the repair changed. `auditor` holds for each auditor the
+    four counts of an `Errors`, `counts` the confusion counts of each group (see `points`), and
+    `auc` the area under the ROC curve and its variance.
+    """
+
+    repeat: int
+    scope: str
+    method: str
+    amount: float
+    model: str
+    rows: int
+    changed: int
+    auditor: dict[str, list[int]]
+    counts: list[list[int]]
+    auc: list[float]
+
+
+def cell_key(record: Record) -> CellKey:
+    """Return what identifies a cell within a sweep."""
+    return (
+        record["repeat"],
+        record["scope"],
+        record["method"],
+        record["amount"],
+        record["model"],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Results:
-    """Finished cells, kept in a file if there is one."""
+class ResultsFile:
+    """The finished cells of a sweep, kept in a file if a path is given.
+
+    Attributes
+    ----------
+    path : Path or None
+        Without a path nothing is read or written.
+    fingerprint : str
+        A hash of everything that the numbers depend on. It is the file's first line: cells of
+        another sweep are never mixed in.
+    """
 
     path: Path | None
     fingerprint: str
 
     def load(self) -> list[Record]:
-        """Return the cells that the file has; a last line that was cut off is left out."""
+        """Return the cells in the file, and create the file if there is none.
+
+        A run that was killed may leave half a line at the end. It is dropped, and the file written
+        again without it, so that the next cell starts on a line of its own.
+        """
         if self.path is None:
             return []
+        header = json.dumps({HEADER_KEY: self.fingerprint}) + "\n"
         try:
             if not self.path.exists():
-                self.path.write_text(self._header(), encoding="utf-8")
+                self.path.write_text(header, encoding="utf-8")
                 return []
             lines = self.path.read_text(encoding="utf-8").splitlines()
         except OSError as error:
             raise OutputError(f"results={str(self.path)!r}: {error.strerror}") from error
-        if not lines or self._parsed(lines[0]).get(HEADER) != self.fingerprint:
+        parsed = []
+        for line in lines:
+            try:
+                content = json.loads(line)
+            except ValueError:
+                content = None
+            parsed.append(content if isinstance(content, dict) else {})
+        if not parsed or parsed[0].get(HEADER_KEY) != self.fingerprint:
             raise OutputError(
-                f"results={str(self.path)!r}: holds another run (other data, settings or version); "
-                "name another file, or remove it"
+                f"results={str(self.path)!r}: this file holds another run (other data, other "
+                "settings or another version); name another file, or remove this one"
             )
-        found = [record for line in lines[1:] if (record := self._parsed(line))]
-        self._rewrite(found)
-        return found
+        # The header's fingerprint vouches for the lines' form: only `add` writes them.
+        records = cast("list[Record]", [content for content in parsed[1:] if content])
+        write_whole(self.path, header + _lines(records))
+        return records
 
     def add(self, records: Iterable[Record]) -> None:
-        """Append finished cells."""
+        """Append finished cells to the file."""
         if self.path is None:
             return
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(record) + "\n" for record in records)
-
-    def _rewrite(self, records: Sequence[Record]) -> None:
-        """Drop a line that was cut off, so that the next one begins on a line of its own."""
-        from fourfifths._tables.files import write_whole
-
-        assert self.path is not None
-        lines = [json.dumps(record) + "\n" for record in records]
-        write_whole(self.path, self._header() + "".join(lines))
-
-    def _header(self) -> str:
-        return json.dumps({HEADER: self.fingerprint}) + "\n"
-
-    @staticmethod
-    def _parsed(line: str) -> Record:
-        try:
-            found: Any = json.loads(line)
-        except ValueError:
-            return {}
-        return found if isinstance(found, dict) else {}
+            stream.write(_lines(records))
 
 
-def is_done(version: Version, models: Iterable[str], done: set[tuple[Any, ...]]) -> bool:
-    """Return whether every model of a version is among the finished cells."""
-    return all((*version.key, model) in done for model in models)
-
-
-def key_of(record: Record) -> tuple[Any, ...]:
-    """Return what tells a cell from others."""
-    names = ("repeat", "scope", "method", "amount", "model")
-    return tuple(record[name] for name in names)
+def _lines(records: Iterable[Record]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)

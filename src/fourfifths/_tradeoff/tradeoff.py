@@ -1,10 +1,10 @@
-"""`tradeoff`: every method, scope, amount and model."""
+"""`tradeoff`: every model on every version of the data."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
+from collections.abc import Mapping, Sequence
+from importlib import metadata
 from itertools import product
 from numbers import Integral, Real
 from os import PathLike
@@ -23,9 +23,9 @@ from fourfifths._tables.table import TableLike
 from fourfifths._tradeoff.data import Data, Split, read_data
 from fourfifths._tradeoff.models import chosen_models
 from fourfifths._tradeoff.points import make_point
-from fourfifths._tradeoff.result import Record, Tradeoff
-from fourfifths._tradeoff.store import Results, is_done, key_of
-from fourfifths._tradeoff.versions import Rows, Version, run_version
+from fourfifths._tradeoff.result import Tradeoff
+from fourfifths._tradeoff.store import ResultsFile, cell_key
+from fourfifths._tradeoff.versions import SweepRows, Version, run_version
 from fourfifths.errors import OptionError, listed
 
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
@@ -55,37 +55,43 @@ def tradeoff(
     results: str | PathLike[str] | None = None,
     n_jobs: int = 1,
     random_state: int = 0,
+    progress: bool = True,
 ) -> Tradeoff:
     """Measure what each amount of repair does to models of the outcome.
 
-    For every split the repair is fitted on the training rows, once for each scope, and applied to
-    both sides; models and auditors are fitted on the repaired training rows; every figure is of the
-    repaired test rows.
+    In each split, the repair is fitted on the training rows and applied to all rows. Models and
+    auditors are fitted on the repaired training rows. Every figure is measured on the repaired
+    test rows.
 
     Parameters
     ----------
     table, protected, outcome, favorable, reference, columns, bands, unknown
-        As for `certify`; the columns are what is repaired, and what models use.
+        As in `certify`. The columns are those that are repaired and that the models use.
     stratify_by : str or sequence of str, optional
-        Columns to repair by instead of the protected ones; small strata are pooled, and rows of
-        strata that no training row has are kept as they are.
-    models : sequence of names or mapping of name to classifier, optional
-        Of "LR", "SVM" and "GNB", the paper's, all three by default. A mapping may hold scikit-learn
-        classifiers or pipelines of your own, which get a dataframe of the features.
+        Columns to stratify the repair by instead of the protected ones. Small strata are pooled;
+        rows of a stratum that is not among the training rows stay as they are.
+    models : sequence of str or mapping of str to classifier, optional
+        The paper's models by name: "LR", "SVM", "GNB", all three by default. A mapping may hold
+        scikit-learn classifiers or pipelines of your own, which get a dataframe of the features.
     methods, scopes, amounts
-        As for `Repairer`.
+        As in `Repairer`; every combination is tried.
     split : float or str, optional
-        The share of test rows, a third by default; or a column that says "train" or "test".
+        The share of test rows, a third by default, or a column with the values "train" and "test".
+        A shipped data set that has such a column is split by it.
     repeats : int, optional
-        How many random splits, 10 by default.
-    auditors : sequence of names
-        Who predicts the protected attribute.
+        The number of random splits, 10 by default. A split column is one split.
+    auditors : sequence of str
+        The classifiers that predict the protected attribute.
     confidence : float
+        The confidence of the intervals.
     results : path, optional
-        A file that keeps finished cells, a line each: a run that was stopped goes on from there.
+        A file that keeps each finished cell on a line. A run that was stopped resumes from it.
     n_jobs : int
-        How many processes; the numbers do not depend on it.
+        The number of processes, -1 for all cores. The numbers do not depend on it.
     random_state : int
+        The seed.
+    progress : bool
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -100,7 +106,14 @@ def tradeoff(
     >>> [(point.method, point.amount) for point in curve.points]
     [('none', 0.0), ('random', 1.0)]
     """
-    _check(methods, scopes, amounts, repeats, confidence, n_jobs, random_state)
+    _check_choices(methods, scopes)
+    _check_numbers(
+        amounts,
+        confidence,
+        repeats=repeats,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
     data = read_data(
         table,
         protected=protected,
@@ -115,28 +128,108 @@ def tradeoff(
     )
     repeats = 1 if data.side is not None else repeats or REPEATS
     splits = data.splits(TEST_SHARE if split is None else split, repeats, random_state)
-    versions = _versions(repeats, scopes, methods, amounts)
+    combinations = product(range(repeats), scopes, methods, amounts)
+    # By key, because unrepaired data are the same whatever the method and scope: one version.
+    versions = {
+        version.key: version
+        for version in (
+            Version(repeat=repeat, scope=scope, method=method, amount=float(amount))
+            for repeat, scope, method, amount in combinations
+        )
+    }
     repairers = _Repairers(data, splits, random_state)
-    is_category = repairers.is_category
-    chosen = chosen_models(models, is_category, random_state)
-    rests_on = (data.sha256(), splits_of(splits), list(auditors), repr(chosen), random_state)
-    made = repr((*rests_on, version("fourfifths"))).encode()
-    path = None if results is None else Path(results)
-    kept = Results(path=path, fingerprint=hashlib.sha256(made).hexdigest())
-    records = _run(versions, repairers, data, splits, chosen, auditors, random_state, kept, n_jobs)
-    return _wrap(data, records, versions, list(chosen), splits, confidence, random_state)
+    classifiers = chosen_models(models, repairers.is_category, random_state=random_state)
+    results_file = ResultsFile(
+        path=None if results is None else Path(results),
+        fingerprint=_fingerprint(
+            data, splits, auditors=auditors, models=classifiers, random_state=random_state
+        ),
+    )
+    records = {cell_key(record): record for record in results_file.load()}
+    unfinished = [
+        version
+        for key, version in versions.items()
+        if not all((*key, name) in records for name in classifiers)
+    ]
+    rows = SweepRows(
+        frame=data.frame.to_native(),
+        group=data.group,
+        selected=data.selected,
+        reference=data.reference,
+        groups=len(data.strata.groups),
+    )
+    # A generator, so that a repairer is fitted only when a process is free to use it.
+    jobs = (
+        delayed(run_version)(
+            version,
+            repairers.of(version.repeat, "column" if version.amount == 0 else version.scope),
+            rows=rows,
+            split=splits[version.repeat],
+            models=classifiers,
+            auditors=auditors,
+            random_state=random_state,
+        )
+        for version in unfinished
+    )
+    with steps("sweeping", len(unfinished), enabled=progress) as finished:
+        for cells in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+            results_file.add(cells)
+            records |= {cell_key(record): record for record in cells}
+            finished.advance(f"{cells[0]['method']} {cells[0]['amount']:g}")
+
+    labels = data.strata.labels
+    repairs = dict.fromkeys((scope, method, amount) for _, scope, method, amount in versions)
+    points = tuple(
+        make_point(
+            [records[repeat, *repair, name] for repeat in range(repeats)],
+            labels,
+            reference=data.reference,
+            confidence=confidence,
+            random_state=random_state,
+        )
+        for name, repair in product(classifiers, repairs)
+    )
+    return Tradeoff(
+        table=data.name,
+        protected=tuple(data.roles.protected),
+        reference=labels[data.reference],
+        outcome=str(data.roles.outcome),
+        favorable=str(data.roles.favorable),
+        points=points,
+        repeats=repeats,
+        intervals="over repeats" if repeats > 1 else "bootstrap",
+        confidence=confidence,
+        rows=len(data.frame),
+        test_rows=int(splits[0][1].size),
+        notes=data.notes,
+    )
 
 
-def splits_of(splits: Sequence[Any]) -> str:
-    """Return a hash of which rows are on which side."""
-    digest = hashlib.sha256()
+def _fingerprint(
+    data: Data,
+    splits: Sequence[Any],
+    *,
+    auditors: Sequence[str],
+    models: Mapping[str, Any],
+    random_state: int,
+) -> str:
+    """Return a hash of everything that a cell's counts depend on, beside which cell it is."""
+    split_digest = hashlib.sha256()
     for train, test in splits:
-        digest.update(train.tobytes() + b"|" + test.tobytes())
-    return digest.hexdigest()
+        split_digest.update(train.tobytes() + b"|" + test.tobytes())
+    inputs = (
+        data.sha256(),
+        split_digest.hexdigest(),
+        list(auditors),
+        repr(models),
+        random_state,
+        metadata.version("fourfifths"),
+    )
+    return hashlib.sha256(repr(inputs).encode()).hexdigest()
 
 
 class _Repairers:
-    """Repairers, fitted when first asked for, once for each split and scope."""
+    """The fitted repairers, one for each split and scope, each fitted when first used."""
 
     def __init__(self, data: Data, splits: Sequence[Any], random_state: int) -> None:
         self.data, self.splits, self.random_state = data, splits, random_state
@@ -155,6 +248,7 @@ class _Repairers:
             repairer = Repairer(
                 **strata,
                 columns=dict(data.columns),
+                unknown=roles.unknown,
                 scope=scope,
                 random_state=self.random_state + repeat,
             )
@@ -169,118 +263,36 @@ class _Repairers:
 
     @property
     def is_category(self) -> list[bool]:
-        return [each.kind == "category" for each in self.of(0, "column").column_types_]
+        return [column.kind == "category" for column in self.of(0, "column").column_types_]
 
 
-def _versions(
-    repeats: int, scopes: Sequence[str], methods: Sequence[Method], amounts: Sequence[float]
-) -> list[Version]:
-    """Return every version once: without repair, method and scope do not matter."""
-    every = [
-        Version(repeat=repeat, scope=scope, method=method, amount=float(amount))
-        for repeat, scope, method, amount in product(range(repeats), scopes, methods, amounts)
-    ]
-    return list({each.key: each for each in every}.values())
-
-
-def _run(
-    versions: Sequence[Version],
-    repairers: _Repairers,
-    data: Data,
-    splits: Sequence[Any],
-    models: Mapping[str, Any],
-    auditors: Sequence[str],
-    random_state: int,
-    kept: Results,
-    n_jobs: int,
-) -> dict[tuple[Any, ...], Record]:
-    """Run what is not yet done, and keep each version as soon as it is."""
-    records = {key_of(record): record for record in kept.load()}
-    todo = [each for each in versions if not is_done(each, models, set(records))]
-    rows = Rows(
-        frame=data.frame.to_native(),
-        group=data.group,
-        selected=data.selected,
-        reference=data.reference,
-        groups=len(data.strata.groups),
-    )
-
-    def jobs() -> Iterator[Any]:
-        for each in todo:
-            scope = "column" if each.amount == 0 else each.scope
-            yield delayed(run_version)(
-                each,
-                repairers.of(each.repeat, scope),
-                rows,
-                splits[each.repeat],
-                models,
-                auditors,
-                random_state,
+def _check_choices(methods: Sequence[str], scopes: Sequence[str]) -> None:
+    for name, values, choices in (
+        ("methods", methods, get_args(Method)),
+        ("scopes", scopes, get_args(Scope)),
+    ):
+        if isinstance(values, str) or not values or any(value not in choices for value in values):
+            raise OptionError(
+                f"{name}={values!r}: expected a list of one or more of {listed(choices)}"
             )
 
-    with steps("sweeping", len(todo)) as done:
-        for found in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs()):
-            kept.add(found)
-            records |= {key_of(record): record for record in found}
-            done.advance(f"{found[0]['method']} {found[0]['amount']:g}")
-    return records
 
-
-def _wrap(
-    data: Data,
-    records: Mapping[tuple[Any, ...], Record],
-    versions: Sequence[Version],
-    models: Sequence[str],
-    splits: Sequence[Any],
+def _check_numbers(
+    amounts: Sequence[float],
     confidence: float,
+    *,
+    repeats: int | None,
     random_state: int,
-) -> Tradeoff:
-    kinds = dict.fromkeys(each.key[1:] for each in versions)
-    labels = data.strata.labels
-    points = [
-        make_point(
-            [records[repeat, *kind, model] for repeat in range(len(splits))],
-            labels,
-            data.reference,
-            confidence,
-            random_state,
-        )
-        for model, kind in product(models, kinds)
-    ]
-    return Tradeoff(
-        table=data.name,
-        protected=tuple(data.roles.protected),
-        reference=labels[data.reference],
-        outcome=str(data.roles.outcome),
-        favorable=str(data.roles.favorable),
-        points=tuple(points),
-        repeats=len(splits),
-        intervals="over repeats" if len(splits) > 1 else "bootstrap",
-        confidence=confidence,
-        rows=len(data.frame),
-        test_rows=int(splits[0][1].size),
-        notes=data.notes,
-    )
-
-
-def _check(
-    methods: Any,
-    scopes: Any,
-    amounts: Any,
-    repeats: Any,
-    confidence: Any,
-    n_jobs: Any,
-    random_state: Any,
+    n_jobs: int,
 ) -> None:
-    for name, given, kind in (("methods", methods, Method), ("scopes", scopes, Scope)):
-        if isinstance(given, str) or not given or any(e not in get_args(kind) for e in given):
-            raise OptionError(f"{name}={given!r}: expected some of {listed(get_args(kind))}")
-    if not len(amounts) or not all(isinstance(a, Real) and 0 <= float(a) <= 1 for a in amounts):
-        raise OptionError(f"amounts={amounts!r}: expected numbers from 0 to 1")
+    if not len(amounts) or not all(
+        isinstance(amount, Real) and 0 <= float(amount) <= 1 for amount in amounts
+    ):
+        raise OptionError(f"amounts={amounts!r}: expected a list of numbers from 0 to 1")
     if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
         raise OptionError(f"confidence={confidence!r}: expected a number between 0 and 1")
-    for name, value, least in (("repeats", repeats, 1), ("random_state", random_state, 0)):
-        if value is not None and (not isinstance(value, Integral) or int(value) < least):
-            raise OptionError(f"{name}={value!r}: expected a whole number, {least} or more")
+    for name, value, minimum in (("repeats", repeats, 1), ("random_state", random_state, 0)):
+        if value is not None and (not isinstance(value, Integral) or int(value) < minimum):
+            raise OptionError(f"{name}={value!r}: expected a whole number, {minimum} or more")
     if not isinstance(n_jobs, Integral) or int(n_jobs) == 0:
         raise OptionError(f"n_jobs={n_jobs!r}: expected a number of processes, or -1 for all cores")

@@ -1,4 +1,4 @@
-"""One repaired version of the data: what the models and the auditors make of it."""
+"""One repaired version of the data: what the models and the auditors do with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fourfifths._certify.auditors import BalancedCut, panel, quiet, score_of
+from fourfifths._certify.auditors import panel, quiet, score_of
 from fourfifths._repair.ordered import Method
 from fourfifths._repair.random import Calls
 from fourfifths._repair.repairer import Repairer
@@ -20,14 +20,14 @@ from fourfifths._tables.files import in_one_line
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.types import to_numbers
 from fourfifths._tradeoff.models import PaperModel
-from fourfifths._tradeoff.points import Auc, area, tally
-from fourfifths._tradeoff.result import Record
+from fourfifths._tradeoff.points import Auc, confusion_counts, delong_auc
+from fourfifths._tradeoff.store import Record
 from fourfifths.errors import OptionError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """One version of the data: how it is repaired, on which split."""
+    """One version of the data: which split, and how it is repaired."""
 
     repeat: int
     scope: str
@@ -35,16 +35,30 @@ class Version:
     amount: float
 
     @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells it from others; without repair, method and scope do not matter."""
+    def key(self) -> tuple[int, str, str, float]:
+        """What identifies it. Without repair, method and scope make no difference."""
         if self.amount == 0:
             return self.repeat, "none", "none", 0.0
         return self.repeat, self.scope, self.method, self.amount
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
-    """What every version shares: the rows as they came, and who they are."""
+class SweepRows:
+    """What all versions share: the rows before repair, their groups and their outcomes.
+
+    Attributes
+    ----------
+    frame : dataframe
+        The user's kind of dataframe, with the stratifying columns and the features.
+    group : int array
+        The code of each row's group.
+    selected : bool array
+        Whether each row has the favorable outcome.
+    reference : int
+        The code of the reference group.
+    groups : int
+        How many groups there are.
+    """
 
     frame: Any
     group: CodeArray
@@ -56,41 +70,87 @@ class Rows:
 def run_version(
     version: Version,
     repairer: Repairer,
-    rows: Rows,
+    *,
+    rows: SweepRows,
     split: tuple[IntArray, IntArray],
     models: Mapping[str, Any],
     auditors: Sequence[str],
     random_state: int,
 ) -> list[Record]:
-    """Repair, fit every model and auditor on the training rows, and count on the test rows."""
-    test = split[1]
+    """Repair the rows, fit every model and auditor on the training rows, count on the test rows.
+
+    Parameters
+    ----------
+    version : Version
+    repairer : Repairer
+        Fitted on the training rows, with the version's scope.
+    rows : SweepRows
+    split : tuple of int arrays
+        The training rows and the test rows.
+    models : mapping of str to classifier
+        Not fitted. The paper's models get a matrix, any other a dataframe of the features.
+    auditors : sequence of str
+    random_state : int
+
+    Returns
+    -------
+    list of Record
+        One for each model.
+    """
+    train, test = split
     repaired = _repaired(repairer, version, rows, random_state)
     frame: nw.DataFrame[Any] = nw.from_native(repaired, eager_only=True)
     raw: nw.DataFrame[Any] = nw.from_native(rows.frame, eager_only=True)
     values = _matrix(frame, repairer)
     differs = (values != _matrix(raw, repairer)) & ~np.isnan(values)
-    changed = int(np.any(differs[test], axis=1).sum())
-    shared = {
-        "repeat": version.repeat,
-        "scope": version.key[1],
-        "method": version.key[2],
-        "amount": version.key[3],
-        "rows": int(test.size),
-        "changed": changed,
-        "auditor": _audit(values, rows, split, repairer, auditors, random_state),
-    }
-    features = [each.name for each in repairer.column_types_]
-    records = []
+    repeat, scope, method, amount = version.key
+    auditor_errors = _auditor_errors(
+        values,
+        rows,
+        split=split,
+        is_category=[column.kind == "category" for column in repairer.column_types_],
+        auditors=auditors,
+        random_state=random_state,
+    )
+    features = frame.select(*(column.name for column in repairer.column_types_))
+    truth = rows.selected[test]
+    records: list[Record] = []
     for name, model in models.items():
-        given = values if isinstance(model, PaperModel) else frame.select(*features).to_native()
-        counts, auc = _judge(name, model, given, rows, split)
+        train_features: Any = values[train]
+        test_features: Any = values[test]
+        if not isinstance(model, PaperModel):
+            train_features, test_features = features[train].to_native(), features[test].to_native()
+        score = None
+        try:
+            with quiet():
+                fitted = clone(model).fit(train_features, rows.selected[train])
+                predicted = np.asarray(fitted.predict(test_features), dtype=bool)
+                if hasattr(fitted, "decision_function") or hasattr(fitted, "predict_proba"):
+                    score = score_of(fitted, test_features)
+        except Exception as error:  # the user's classifier may raise anything
+            raise OptionError(f"models: {name!r} failed: {in_one_line(error)}") from error
+        # A rule that only says yes or no has no score, and so no ROC curve.
+        no_auc = Auc(value=float("nan"), variance=float("nan"))
+        auc = no_auc if score is None else delong_auc(score, truth)
+        counts = confusion_counts(predicted, truth, group=rows.group[test], group_count=rows.groups)
         records.append(
-            {**shared, "model": name, "counts": counts.tolist(), "auc": [auc.value, auc.variance]}
+            Record(
+                repeat=repeat,
+                scope=scope,
+                method=method,
+                amount=amount,
+                rows=int(test.size),
+                changed=int(np.any(differs[test], axis=1).sum()),
+                auditor=auditor_errors,
+                model=name,
+                counts=counts.tolist(),
+                auc=[auc.value, auc.variance],
+            )
         )
     return records
 
 
-def _repaired(repairer: Repairer, version: Version, rows: Rows, random_state: int) -> Any:
+def _repaired(repairer: Repairer, version: Version, rows: SweepRows, random_state: int) -> Any:
     if version.amount == 0:
         return rows.frame
     table = rows_of(rows.frame)
@@ -104,83 +164,45 @@ def _repaired(repairer: Repairer, version: Version, rows: Rows, random_state: in
 
 
 def _matrix(frame: nw.DataFrame[Any], repairer: Repairer) -> FloatArray:
-    return np.column_stack([to_numbers(frame[each.name], each) for each in repairer.column_types_])
-
-
-def _judge(
-    name: str, model: Any, given: Any, rows: Rows, split: tuple[IntArray, IntArray]
-) -> tuple[IntArray, Auc]:
-    """Return what a model, fitted on the training rows, does to the test rows."""
-    train, test = split
-    try:
-        with quiet():
-            fitted = clone(model).fit(_take(given, train), rows.selected[train])
-            predicted = np.asarray(fitted.predict(_take(given, test)), dtype=bool)
-            score = _score(fitted, _take(given, test))
-    except Exception as error:  # a classifier has errors of its own
-        raise OptionError(f"models: {name!r} failed: {in_one_line(error)}") from error
-    truth = rows.selected[test]
-    counts = tally(predicted, truth, rows.group[test], rows.groups)
-    return counts, Auc(value=float("nan"), variance=float("nan")) if score is None else area(
-        score, truth
+    """Return the features as numbers, categories by their codes."""
+    return np.column_stack(
+        [to_numbers(frame[column.name], column) for column in repairer.column_types_]
     )
 
 
-def _take(given: Any, rows: IntArray) -> Any:
-    if isinstance(given, np.ndarray):
-        return given[rows]
-    frame: nw.DataFrame[Any] = nw.from_native(given, eager_only=True)
-    return frame[rows].to_native()
-
-
-def _score(fitted: Any, given: Any) -> FloatArray | None:
-    if not (hasattr(fitted, "decision_function") or hasattr(fitted, "predict_proba")):
-        return None
-    return score_of(fitted, given)
-
-
-def _audit(
+def _auditor_errors(
     values: FloatArray,
-    rows: Rows,
+    rows: SweepRows,
+    *,
     split: tuple[IntArray, IntArray],
-    repairer: Repairer,
+    is_category: Sequence[bool],
     auditors: Sequence[str],
     random_state: int,
-) -> Record:
-    """Return the errors of every auditor on the test rows, in the pair where they are fewest."""
-    is_category = [each.kind == "category" for each in repairer.column_types_]
-    chosen = panel(auditors, is_category, random_state)
-    found = {
-        name: min(
-            (
-                _errors(auditor, values, rows, split, group)
-                for group in range(rows.groups)
-                if group != rows.reference
-            ),
-            key=lambda errors: errors.balanced_error_rate,
-        )
-        for name, auditor in chosen.items()
-    }
-    return {
-        name: [each.wrong, each.n, each.wrong_reference, each.n_reference]
-        for name, each in found.items()
-    }
+) -> dict[str, list[int]]:
+    """Return each auditor's errors on the test rows, for the group that it predicts best.
 
-
-def _errors(
-    auditor: BalancedCut,
-    values: FloatArray,
-    rows: Rows,
-    split: tuple[IntArray, IntArray],
-    group: int,
-) -> Errors:
-    train, test = (part[np.isin(rows.group[part], (group, rows.reference))] for part in split)
+    An auditor is fitted once for each group, to tell that group from the reference.
+    """
     is_reference = rows.group == rows.reference
-    fitted = clone(auditor).fit(values[train], is_reference[train])
-    said, truth = fitted.predict(values[test]), is_reference[test]
-    return Errors(
-        wrong=int(np.sum(said[~truth])),
-        n=int(np.sum(~truth)),
-        wrong_reference=int(np.sum(~said[truth])),
-        n_reference=int(np.sum(truth)),
-    )
+    errors: dict[str, list[int]] = {}
+    for name, auditor in panel(auditors, is_category, random_state).items():
+        pairs: list[Errors] = []
+        for group in range(rows.groups):
+            if group == rows.reference:
+                continue
+            train, test = (
+                side[np.isin(rows.group[side], (group, rows.reference))] for side in split
+            )
+            fitted = clone(auditor).fit(values[train], is_reference[train])
+            predicted, truth = fitted.predict(values[test]), is_reference[test]
+            pairs.append(
+                Errors(
+                    wrong=int(np.sum(predicted[~truth])),
+                    n=int(np.sum(~truth)),
+                    wrong_reference=int(np.sum(~predicted[truth])),
+                    n_reference=int(np.sum(truth)),
+                )
+            )
+        best = min(pairs, key=lambda pair: pair.balanced_error_rate)
+        errors[name] = [best.wrong, best.n, best.wrong_reference, best.n_reference]
+    return errors

@@ -1,4 +1,4 @@
-"""The data sets of the paper, shipped in the package, each with its roles."""
+"""The paper's data sets, shipped in the package together with the roles of their columns."""
 
 from fourfifths.datasets.catalog import Dataset, load, names
 

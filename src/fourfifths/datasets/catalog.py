@@ -1,10 +1,11 @@
-"""What is shipped, where it comes from, and which column plays which part.
+"""The shipped data sets: where each comes from, and the role of each column.
 
-``scripts/build_datasets.py`` makes the files and checks the hashes of their sources.
+``scripts/build_datasets.py`` builds the files and checks the hashes of their sources.
 """
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,9 +23,9 @@ DatasetName = Literal["ricci", "german", "adult"]
 class Dataset:
     """A shipped table with its roles.
 
-    It can be passed wherever a table can, and then supplies whatever role is not named. `table`
-    is a DuckDB relation: ``.df()`` makes it a pandas frame, ``.pl()`` a polars frame, ``.arrow()``
-    a pyarrow table.
+    It can be passed wherever a table is expected, and supplies every role that the call does not
+    name. `table` is a DuckDB relation: ``.df()`` converts it to a pandas dataframe, ``.pl()`` to a
+    polars dataframe, ``.arrow()`` to a pyarrow table.
 
     Attributes
     ----------
@@ -33,18 +34,19 @@ class Dataset:
     protected : tuple of str
         The attribute that the paper audits.
     other_protected : tuple of str
-        Further columns that are, or reveal, protected attributes: never features.
+        Further columns that are protected attributes, or reveal one. They are never features.
     outcome, favorable : str
     reference : mapping of str to str
         The designated reference group of each protected column.
     bands : mapping of str to tuple of numbers
-        Where a numeric protected column is cut into groups; an edge belongs to the group below it.
+        The edges that cut a numeric protected column into groups. An edge belongs to the group
+        below it.
     orders : mapping of str to tuple of str
-        The ordered categories, lowest first.
+        The categories of each ordered column, lowest first.
     order_source : str
-        Where the orders come from.
+        Where these orders come from.
     split : str or None
-        The column that says which rows are "train" and which "test".
+        The column whose values "train" and "test" split the rows.
     source, licence : str
 
     Examples
@@ -76,13 +78,21 @@ class Dataset:
 
     @property
     def table(self) -> duckdb.DuckDBPyRelation:
-        """The rows, as a DuckDB relation."""
-        from fourfifths._tables.files import read
+        """The rows, as a DuckDB relation on a connection of its own."""
+        # Imported when first used: `import fourfifths` loads neither narwhals nor DuckDB.
+        import narwhals as nw
 
-        return read(self.path)
+        # DuckDB's default connection belongs to the caller, and two threads must not share it.
+        connection = nw.Implementation.DUCKDB.to_native_namespace().connect()
+        connection.execute("SET enable_progress_bar = false")
+        # DuckDB reads a path as a glob pattern; the package may lie in a folder such as "a[b]".
+        path = glob.escape(str(self.path))
+        rows: duckdb.DuckDBPyRelation
+        rows = nw.scan_parquet(path, backend="duckdb", connection=connection).to_native()
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the roles and the source, ready for JSON."""
+        """Return the roles and the source as values that JSON can hold."""
         return {
             "name": self.name,
             "title": self.title,
@@ -191,7 +201,7 @@ CATALOG: Mapping[str, Dataset] = {data.name: data for data in (RICCI, GERMAN, AD
 
 
 def names() -> tuple[DatasetName, ...]:
-    """Return the names that `load` takes.
+    """Return the names that `load` accepts.
 
     Examples
     --------

@@ -1,0 +1,90 @@
+"""The paper's data and sweeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from curves import applicants
+
+from fourfifths._paper.experiments import (
+    Experiment,
+    PassMark,
+    Settings,
+    adult,
+    experiments,
+    german_ages,
+    recorded_rates,
+    ricci,
+)
+
+
+def test_ricci_is_white_and_non_white() -> None:
+    table = ricci()
+    assert sorted(set(table["race"].to_pylist())) == ["non-white", "white"]
+    assert table["race"].to_pylist().count("white") == 68  # of 118, Miao 2010
+
+
+def test_adult_is_white_and_non_white() -> None:
+    table = adult()
+    assert table["race"].to_pylist().count("white") == 41_762  # of 48,842, UCI
+    assert table.column_names[:2] == ["age", "education-num"]
+
+
+def test_german_has_the_ordered_columns_of_the_paper() -> None:
+    features = experiments()["german"].options["columns"]
+    assert {"checking_status", "savings", "employment", "job"} <= set(features)
+    assert "age" not in features
+
+
+def test_german_has_53_ages_and_a_single_row_of_one() -> None:
+    assert german_ages() == (53, 1)
+
+
+def test_recorded_rates_take_the_groups_together() -> None:
+    # Ricci: 9 of 27 Black and 6 of 23 Hispanic candidates passed, 41 of 68 white ones.
+    assert recorded_rates("ricci") == (pytest.approx(15 / 50), pytest.approx(41 / 68))
+    assert recorded_rates("adult")[0] == pytest.approx(1769 / 16192)
+
+
+def test_no_feature_of_a_sweep_is_a_protected_attribute_or_the_outcome() -> None:
+    for name, experiment in experiments().items():
+        features = set(experiment.options["columns"])
+        assert not features & {"race", "sex", "age"} or name.startswith("adult"), name
+        assert not features & {"race", "sex", "income", "passed", "credit"}, name
+
+
+def test_the_pass_mark_is_70_combined() -> None:
+    table = pd.DataFrame({"combined": [69.999, 70.0, 71.0]})
+    assert PassMark().fit(table, None).predict(table).tolist() == [False, True, True]
+
+
+def test_a_sweep_runs_the_settings_and_keeps_its_cells(tmp_path: Path) -> None:
+    options = {
+        "protected": "group",
+        "outcome": "hired",
+        "models": ["GNB"],
+        "auditors": ["naive-bayes"],
+    }
+    settings = Settings(amounts=(0.0, 1.0), repeats=2, n_jobs=1, cells=tmp_path / "cells")
+    experiment = Experiment(table=applicants, options=options)
+    curve = experiment.run("people", settings)
+    assert (curve.repeats, curve.test_rows) == (2, 200)
+    assert [point.amount for point in curve.points] == [0, 1]
+    assert [path.name for path in (tmp_path / "cells").iterdir()] == ["people-2-0-1.jsonl"]
+    assert experiment.run("people", settings).to_dict() == curve.to_dict()
+
+
+def test_a_table_with_its_own_split_is_not_split_at_random(tmp_path: Path) -> None:
+    table = applicants().assign(split=["train", "test"] * 300)
+    options = {
+        "protected": "group",
+        "outcome": "hired",
+        "models": ["GNB"],
+        "auditors": ["naive-bayes"],
+        "split": "split",
+    }
+    settings = Settings(amounts=(0.0,), repeats=5, n_jobs=1, cells=tmp_path)
+    curve = Experiment(table=lambda: table, options=options).run("people", settings)
+    assert (curve.repeats, curve.test_rows) == (1, 300)

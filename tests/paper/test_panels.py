@@ -1,0 +1,150 @@
+"""The figures' rows and pictures, from points made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from curves import curve, point
+from matplotlib.colors import to_hex
+
+from fourfifths._paper import panels
+from fourfifths._paper.panels import certifying_ber, error_bars, point_rows
+
+RULE = "combined >= 70"
+
+
+def line_points(axis):
+    """Return the coordinates of each line that has data points, but not the straight lines."""
+    return [
+        (list(map(float, line.get_xdata())), list(map(float, line.get_ydata())))
+        for line in axis.get_lines()
+        if line.get_marker() not in ("None", None, "")
+    ]
+
+
+def legend_texts(axis):
+    return [text.get_text() for text in axis.get_legend().get_texts()]
+
+
+def test_a_row_has_the_figures_limits_and_errors_of_a_point():
+    made = point(
+        "SVM",
+        "geometric",
+        0.5,
+        utility=0.7,
+        utility_interval=(0.6, 0.75),
+        impact_ratios={"a": 0.6, "b": 1.0},
+        ber={"svm": 0.4, "trees": 0.2},
+    )
+    (row,) = point_rows({"adult": curve([made], repeats=1)})
+    assert (row["sweep"], row["repeats"], row["model"], row["amount"]) == ("adult", 1, "SVM", 0.5)
+    assert (row["utility"], row["utility_low"], row["utility_high"]) == (0.7, 0.6, 0.75)
+    assert row["mean_impact_ratio"] == pytest.approx(0.8)
+    assert (row["BER svm"], row["BER trees"]) == (0.4, 0.2)
+    assert np.isnan(row["BER logistic"])  # not among the auditors
+
+
+def test_rows_of_several_sweeps_follow_each_other():
+    rows = point_rows({"ricci": curve([point(), point("SVM")]), "german": curve([point()])})
+    assert [(row["sweep"], row["model"]) for row in rows] == [
+        ("ricci", "LR"),
+        ("ricci", "SVM"),
+        ("german", "LR"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "group_rate"),
+    [("adult", 1769 / 16192), ("ricci", 15 / 50), ("german", 110 / 190)],
+)
+def test_the_papers_threshold_is_a_half_less_an_eighth_of_the_groups_rate(name, group_rate):
+    # At .8, 1/2 - beta/8: women with high income, Black and Hispanic who passed, young with credit.
+    assert certifying_ber(name) == pytest.approx(0.5 - group_rate / 8)
+
+
+def test_error_bars_reach_from_a_figure_to_its_limits():
+    rows = [
+        {"utility": 0.7, "utility_low": 0.6, "utility_high": 0.75},
+        {"utility": 0.5, "utility_low": 0.5, "utility_high": 0.9},
+    ]
+    np.testing.assert_allclose(error_bars(rows, "utility"), [[0.1, 0.0], [0.05, 0.4]])
+
+
+def test_predictability_shows_each_model_by_the_auditor_of_its_kind():
+    bers = {"logistic": 0.1, "svm": 0.2, "naive-bayes": 0.3, "trees": 0.05}
+    points = [
+        point("LR", "geometric", 0.5, ber=bers, impact_ratio=0.7),
+        point("GNB", "geometric", 0.5, ber=bers, impact_ratio=0.9),
+        point(RULE, "geometric", 0.5, ber=bers),  # no auditor is of its kind
+    ]
+    rows = point_rows({"adult": curve(points)})
+    (axis,) = panels.predictability(rows).axes
+    assert line_points(axis) == [([0.1], [0.7]), ([0.3], [0.9])]
+    assert legend_texts(axis) == ["LR", "GNB", "geometric", "impact ratio .8", "BER that certifies"]
+    (axis,) = panels.draw_trees(rows).axes
+    assert line_points(axis) == [([0.05], [0.7]), ([0.05], [0.9])]
+
+
+def test_predictability_has_axes_for_each_data_set_and_open_marks_for_joint_scope():
+    rows = point_rows(
+        {
+            "ricci-column": curve([point("LR", "random", 1.0)]),
+            "ricci-joint": curve([point("LR", "random", 1.0, scope="joint")]),
+            "adult-joint": curve([point("LR", "random", 1.0, scope="joint")]),
+        }
+    )
+    ricci, adult = panels.draw_trees(rows).axes
+    assert (ricci.get_title(), adult.get_title()) == ("Ricci", "Adult")
+    styles = [line.get_fillstyle() for line in ricci.get_lines() if line.get_marker() == "o"]
+    assert styles == ["full", "none"]
+    assert "joint scope" in legend_texts(adult)
+
+
+def test_by_amount_starts_every_line_at_the_unrepaired_point():
+    points = [
+        point("LR", ber=0.37),
+        point("LR", "random", 1.0, ber=0.49),
+        point("LR", "random", 0.5, ber=0.44),
+    ]
+    (axis,) = panels.by_amount(point_rows({"adult": curve(points)})).axes
+    assert line_points(axis) == [([0, 0.5, 1], [0.37, 0.44, 0.49])]
+    assert legend_texts(axis) == ["random, column", "BER that certifies"]
+
+
+def test_utility_shows_the_svm_and_riccis_own_rule():
+    ricci = [point("SVM"), point(RULE, utility=0.9), point(RULE, "geometric", 1.0, utility=0.6)]
+    german = [point("SVM"), point("SVM", "combinatorial", 1.0, utility=0.5, impact_ratio=0.95)]
+    figure = panels.utility(point_rows({"ricci": curve(ricci), "german": curve(german)}))
+    first, second = figure.axes
+    assert (first.get_title(), second.get_title()) == ("Ricci, combined >= 70", "German, SVM")
+    assert line_points(first)[0] == ([0.7, 0.7], [0.9, 0.6])
+    assert line_points(second)[0] == ([0.7, 0.95], [0.7, 0.5])
+
+
+def test_several_shows_the_mean_ratio_of_each_attribute_by_method():
+    def sweep(utility):
+        return curve(
+            [
+                point("SVM", utility=utility, impact_ratios={"a": 0.5, "b": 0.7}),
+                point("SVM", "geometric", 1.0, utility=0.6, impact_ratios={"a": 0.9, "b": 1.0}),
+            ]
+        )
+
+    rows = point_rows({"adult": sweep(0.74), "adult-race": sweep(0.73), "adult-both": sweep(0.72)})
+    combinatorial, geometric = panels.several(rows).axes
+    assert line_points(combinatorial)[0] == ([pytest.approx(0.6)], [0.74])
+    assert line_points(geometric)[1] == ([pytest.approx(0.6), pytest.approx(0.95)], [0.73, 0.6])
+    assert legend_texts(combinatorial) == ["sex", "race", "sex and race"]
+
+
+def test_comparison_shows_repairs_by_color_and_other_methods_by_name():
+    repair = {"model": "SVM", "scope": "column", "method": "geometric"}
+    seeds = [
+        {"model": panels.OTHER_METHOD, "scope": "none", "method": "reweighing", "parity": parity}
+        for parity in (0.93, 0.95)
+    ]
+    rows = [{**row, "accuracy": 0.8} for row in ({**repair, "parity": 0.9}, *seeds)]
+    (axis,) = panels.comparison(rows).axes
+    assert line_points(axis) == [([0.9], [0.8]), ([0.93, 0.95], [0.8, 0.8])]
+    assert to_hex(axis.get_lines()[0].get_color()) == panels.COLORS["geometric"]
+    assert legend_texts(axis) == ["SVM", "geometric", "reweighing"]

@@ -1,0 +1,119 @@
+"""The paper's models against scikit-learn, and the choice of models by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from curves import applicants
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.svm import LinearSVC
+
+from fourfifths._tradeoff.models import PENALTIES, PaperModel, chosen_models
+from fourfifths.errors import OptionError
+
+TABLE = applicants()
+VALUES = TABLE[["score", "noise"]].to_numpy()
+HIRED = (TABLE["hired"] == "yes").to_numpy()
+NUMERIC = [False, False]
+
+
+def svm(penalty: float) -> LinearSVC:
+    return LinearSVC(
+        loss="hinge", class_weight="balanced", random_state=0, C=penalty, max_iter=100_000
+    )
+
+
+def logistic(penalty: float) -> LogisticRegression:
+    return LogisticRegression(class_weight="balanced", C=penalty, max_iter=100_000)
+
+
+@pytest.mark.parametrize(("name", "classifier"), [("LR", logistic), ("SVM", svm)])
+def test_c_is_the_one_with_the_least_balanced_error_out_of_fold(name: Any, classifier: Any) -> None:
+    model = PaperModel(name, NUMERIC).fit(VALUES, HIRED)
+    tried = PENALTIES[: len(model.errors_)]  # an SVM with a larger C does not converge
+    assert tried.size >= 8
+    scaled = MinMaxScaler().fit_transform(VALUES)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    errors = [
+        1
+        - balanced_accuracy_score(HIRED, cross_val_predict(classifier(c), scaled, HIRED, cv=folds))
+        for c in tried
+    ]
+    assert tried[np.argmin(errors)] == model.classifier_.C
+    np.testing.assert_allclose(np.array(model.errors_) / 2, errors)
+    expected = classifier(model.classifier_.C).fit(scaled, HIRED).predict(scaled)
+    np.testing.assert_array_equal(model.predict(VALUES), expected)
+
+
+def test_naive_bayes_has_equal_priors_and_scores_by_its_log_odds() -> None:
+    peer = make_pipeline(MinMaxScaler(), GaussianNB(priors=[0.5, 0.5])).fit(VALUES, HIRED)
+    model = PaperModel("GNB", NUMERIC).fit(VALUES, HIRED)
+    np.testing.assert_array_equal(model.predict(VALUES), peer.predict(VALUES))
+    np.testing.assert_array_equal(model.decision_function(VALUES) > 0, peer.predict(VALUES))
+    assert roc_auc_score(HIRED, model.decision_function(VALUES)) == pytest.approx(
+        roc_auc_score(HIRED, peer.predict_proba(VALUES)[:, 1]), abs=1e-3
+    )
+    assert model.errors_ == []
+
+
+def test_values_of_c_that_do_not_converge_are_passed_over() -> None:
+    chosen = PaperModel("SVM", NUMERIC).fit(VALUES, HIRED).classifier_.C
+    assert chosen in PENALTIES
+    # With so few steps only small values converge: the larger ones are not even tried.
+    model = PaperModel("SVM", NUMERIC, max_iter=20).fit(VALUES, HIRED)
+    converged = len(model.errors_)
+    assert converged + 1 < len(PENALTIES)
+    assert PENALTIES[converged] > model.classifier_.C
+
+
+def test_if_no_value_of_c_converges_the_smallest_is_taken() -> None:
+    model = PaperModel("SVM", NUMERIC, max_iter=1).fit(VALUES, HIRED)
+    assert model.errors_ == []
+    assert PENALTIES[0] == model.classifier_.C
+
+
+def test_categories_are_one_hot_encoded() -> None:
+    # The middle code is selected: no line through the codes 0, 1, 2 can separate it.
+    codes = np.tile([0.0, 1.0, 2.0], 40)[:, None]
+    selected = codes[:, 0] == 1
+    assert np.all(PaperModel("LR", [True]).fit(codes, selected).predict(codes) == selected)
+    assert np.any(PaperModel("LR", [False]).fit(codes, selected).predict(codes) != selected)
+
+
+def test_the_papers_three_are_the_default() -> None:
+    models = chosen_models(None, NUMERIC, random_state=7)
+    assert list(models) == ["LR", "SVM", "GNB"]
+    assert [model.get_params() for model in models.values()] == [
+        {"name": name, "is_category": (False, False), "random_state": 7, "max_iter": 100_000}
+        for name in models
+    ]
+
+
+def test_a_name_and_a_classifier_may_be_mixed() -> None:
+    mine = LogisticRegression()
+    models = chosen_models({"GNB": None, "mine": mine}, NUMERIC, random_state=0)
+    assert isinstance(models["GNB"], PaperModel)
+    assert models["mine"] is mine
+    assert list(chosen_models("SVM", NUMERIC, random_state=0)) == ["SVM"]
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        (["LDA"], "models: 'LDA' is none of 'LR', 'SVM', 'GNB'; to use a classifier of your own"),
+        (["lr"], r"models: 'lr' is none of 'LR', 'SVM', 'GNB'; did you mean 'LR'\?"),
+        ([], "models: name at least one; expected some of 'LR', 'SVM', 'GNB'"),
+        ({"mine": 3}, "models: 'mine' is 3; expected a scikit-learn classifier with fit and pred"),
+        ({"mine": GaussianNB}, "models: 'mine' is <class .*; expected a scikit-learn classifier"),
+    ],
+)
+def test_what_is_no_model_is_named(models: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        chosen_models(models, NUMERIC, random_state=0)

@@ -1,0 +1,109 @@
+"""One version of the data: its key, and what is counted on its test rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from fourfifths import Repairer
+from fourfifths._tradeoff.versions import SweepRows, Version, run_version
+from fourfifths.errors import OptionError
+
+# Three groups of eight, half of each for training. Group 0 lies far below the others; groups 1
+# and 2, the reference, have the same values. Who has a score of 3 or more is selected.
+SCORES = {0: [-9, -8, -7, -6], 1: [1, 2, 3, 4], 2: [1, 2, 3, 4]}
+FRAME = pd.DataFrame(
+    {
+        "group": np.repeat(["a", "b", "c"], 8),
+        "score": np.concatenate([np.repeat(np.float64(scores), 2) for scores in SCORES.values()]),
+    }
+)
+GROUP = np.repeat([0, 1, 2], 8).astype(np.int16)
+TRAIN, TEST = np.arange(0, 24, 2), np.arange(1, 24, 2)
+
+
+class Rule(ClassifierMixin, BaseEstimator):
+    """Selects a score of 2 or more; has no score of its own."""
+
+    def fit(self, X: Any, y: Any) -> Rule:
+        self.classes_ = np.array([False, True])
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.asarray(X["score"] >= 2)
+
+
+class Broken(Rule):
+    """Cannot predict."""
+
+    def predict(self, X: Any) -> Any:
+        raise RuntimeError("out of\norder")
+
+
+def run(version: Version, models: dict[str, Any], auditors: tuple[str, ...] = ("logistic",)) -> Any:
+    rows = SweepRows(
+        frame=FRAME,
+        group=GROUP,
+        selected=(FRAME["score"] >= 3).to_numpy(),
+        reference=2,
+        groups=3,
+    )
+    repairer = Repairer("group", columns=["score"], scope="column")
+    return run_version(
+        version,
+        repairer.fit(FRAME.iloc[TRAIN]),
+        rows=rows,
+        split=(TRAIN, TEST),
+        models=models,
+        auditors=auditors,
+        random_state=0,
+    )
+
+
+def version(amount: float, method: str = "geometric") -> Version:
+    return Version(repeat=0, scope="column", method=method, amount=amount)
+
+
+def test_without_repair_method_and_scope_make_no_difference() -> None:
+    assert version(0, "random").key == version(0, "geometric").key == (0, "none", "none", 0.0)
+    assert version(0.5).key == (0, "column", "geometric", 0.5)
+
+
+def test_the_counts_of_an_unrepaired_version_by_hand() -> None:
+    (record,) = run(version(0), {"rule": Rule()})
+    # Of scores 1, 2, 3, 4 the rule selects three, two of them rightly.
+    assert record["counts"] == [[0, 0, 0, 4], [2, 0, 1, 1], [2, 0, 1, 1]]
+    assert (record["rows"], record["changed"], record["model"]) == (12, 0, "rule")
+    assert np.isnan(record["auc"]).all()  # the rule has no score
+
+
+def test_an_auditor_counts_for_the_group_that_it_predicts_best() -> None:
+    # Group a can be told from the reference without an error, group b not at all.
+    (record,) = run(version(0), {"rule": Rule()})
+    assert record["auditor"] == {"logistic": [0, 4, 0, 4]}
+
+
+def test_full_repair_gives_every_group_the_same_counts_and_changes_rows() -> None:
+    (record,) = run(version(1), {"rule": Rule()})
+    selected = [row[0] + row[2] for row in record["counts"]]
+    assert len(set(selected)) == 1
+    # The median of three distributions, two of them equal, is that one: only group a moves.
+    assert record["changed"] == 4
+
+
+def test_each_model_has_a_record_and_one_with_a_score_an_auc() -> None:
+    from sklearn.naive_bayes import GaussianNB
+
+    records = run(version(0.5), {"rule": Rule(), "bayes": GaussianNB()})
+    assert [record["model"] for record in records] == ["rule", "bayes"]
+    assert 0 <= records[1]["auc"][0] <= 1
+    assert {record["amount"] for record in records} == {0.5}
+
+
+def test_a_model_that_fails_is_named_in_one_line() -> None:
+    with pytest.raises(OptionError, match="models: 'mine' failed: out of; order"):
+        run(version(0), {"mine": Broken()})
