@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fourfifths._repair.categories import CategoryColumn
 from fourfifths._repair.model import Column, Model, Scope
 from fourfifths._repair.ordered import OrderedColumn, Ties
-from fourfifths._repair.profiles import END, Profiles
+from fourfifths._repair.profiles import LEAF, Profiles
 from fourfifths._repair.quantiles import Ranks
 from fourfifths._tables.files import write_whole
 from fourfifths._tables.strata import Strata, strata_names, written
@@ -409,8 +409,8 @@ def _read_profiles(reader: Reader, columns: int, strata: int) -> Profiles:
     share, cuts = reader.array("share", 1, np.float64), reader.array("cuts", 2, np.float64)
     bounds = reader.array("bounds", 4, np.float64)
     consensus = reader.array("consensus", 3, np.float64)
-    nodes, ends = column.size, column == END
-    known = np.all((column >= END) & (column < columns))
+    nodes, ends = column.size, column == LEAF
+    known = np.all((column >= LEAF) & (column < columns))
     reader.require(nodes > 0 and bool(known), "column", "columns of the repair")
     reader.require(left.size == right.size == share.size == nodes, "left", SAME)
     reader.require(cuts.shape == (nodes, strata), "cuts", SAME)
