@@ -23,7 +23,6 @@ import venv
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from unittest import mock
@@ -36,14 +35,14 @@ from sklearn.preprocessing import QuantileTransformer
 
 import fourfifths
 from fourfifths import Repairer
-from fourfifths._repair import kernels as compiled
+from fourfifths._repair import kernels
 from fourfifths.datasets import load
 
 ADULT = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
 COLUMNS = 5
 GROUPS = (0, 1)
-WARM_UP_ROWS = 4 * compiled.LEAST  # enough rows for numba to be loaded
-SPARE_BYTES = 100e6  # allowed beside one column for each thread
+WARM_UP_ROWS = 4 * kernels.MIN_COMPILED_VALUES  # rows: enough for numba to be loaded
+SPARE_BYTES = 100e6  # bytes that may be needed beside one column for each thread
 PEER = Path(__file__).with_name("aif360_peer.py")
 PEER_REQUIREMENTS = (
     "aif360==0.6.1",
@@ -163,8 +162,8 @@ def half() -> Repairer:
 
 
 def numpy_alone() -> AbstractContextManager[object]:
-    """Leave numba unused though it is installed; a Mock in its place would slow the calls."""
-    return mock.patch.object(compiled, "_loops", new=cache(lambda: None))
+    """Do without numba, though it is installed: no table has enough rows for it."""
+    return mock.patch.object(kernels, "MIN_COMPILED_VALUES", new=sys.maxsize)
 
 
 def timed(task: Callable[[], object]) -> float:

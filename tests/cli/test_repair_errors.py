@@ -338,7 +338,11 @@ def test_booleans_of_parquet_in_a_csv(shell: Shell, tmp_path: Path) -> None:
         (("settings", "amount"), 7, "amount=7: expected a number from 0"),
         (("settings", "method"), "magic", "method='magic': expected one of"),
         (("columns",), [], "columns: expected at least one column"),
-        (("columns", 0, "consensus"), [3, 2, 1], "columns[0].consensus: expected never decreasing"),
+        (
+            ("columns", 0, "consensus"),
+            [3, 2, 1],
+            "columns[0].consensus: expected numbers that never decrease",
+        ),
         (("columns", 2, "shares"), [[2, 0], [1, 0]], "columns[2].shares: expected shares that sum"),
         (("strata", "groups"), [["A"]], "strata.groups: expected two or more"),
     ],
@@ -360,7 +364,10 @@ def test_a_saved_repair_edited_into_nonsense(
     [
         ("", "saved.json: not JSON"),
         ('{"kind": ', "saved.json: not JSON"),
-        ("[1, 2]", "saved.json: not a repair as it was saved: kind: expected to be there"),
+        (
+            "[1, 2]",
+            "saved.json: not a valid saved repair: kind: expected this entry, which is missing",
+        ),
         (None, "saved.json: no such file"),
     ],
     ids=["empty", "cut", "a list", "no file"],

@@ -60,16 +60,20 @@ def test_columns_that_are_not_repaired_may_be_left_out_of_a_row() -> None:
 @pytest.mark.parametrize(
     ("options", "because", "repaired"),
     [
-        ({"amount": 0}, "the amount is 0: nothing is changed", 2),
+        ({"amount": 0}, "the amount is 0, so nothing is changed", 2),
         ({"amount": 1}, "full repair: each value becomes the consensus of its level", 11),
         (
             {"method": "combinatorial", "amount": 1},
-            "one that occurs nearest to the consensus",
+            "the column's value nearest to the consensus",
             10,
         ),
-        ({"method": "combinatorial"}, "along values that occur", 3),
-        ({"method": "random", "amount": 1e-9}, "the coin left the row as it is", 2),
-        ({"method": "random", "amount": 1 - 1e-9}, "the coin chose the row, repaired in full", 11),
+        ({"method": "combinatorial"}, "along the column's values", 3),
+        ({"method": "random", "amount": 1e-9}, "the row was not drawn, and is left unchanged", 2),
+        (
+            {"method": "random", "amount": 1 - 1e-9},
+            "the row was drawn, and is repaired in full",
+            11,
+        ),
     ],
 )
 def test_the_reason_says_what_was_done(

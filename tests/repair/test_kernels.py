@@ -1,158 +1,119 @@
-"""With the extra `[fast]` the same numbers come out, only sooner."""
+"""The loops in numpy, against their definitions; and which kernels are chosen for how many rows."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from fourfifths import Repairer
-from fourfifths._repair import kernels as compiled
-from fourfifths._repair import numba_kernels as numba_loops
-from fourfifths._repair.quantiles import in_order, make_grid, rank_table
-from fourfifths._repair.random import spread
+from fourfifths._repair.kernels import (
+    MIN_COMPILED_VALUES,
+    VALUES_PER_LOOKUP_CHUNK,
+    Kernels,
+    cells_of,
+    compiled_kernels,
+    kernels_for,
+    levels_at,
+)
+from fourfifths._repair.numba_kernels import NumbaKernels
+from fourfifths._repair.quantiles import make_grid
 
-ROWS = 3_000
-GROUPS = np.random.default_rng(1).integers(0, 3, ROWS)
-
-
-@pytest.fixture(autouse=True)
-def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "LEAST", 1)
-    assert compiled.loops(1) is numba_loops
+RANDOM = np.random.default_rng(0)
 
 
-def without_numba(monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any]) -> Any:
-    with monkeypatch.context() as patched:
-        patched.setattr(compiled, "_loops", lambda: None)
-        assert compiled.loops(ROWS) is None
-        return work()
+# --- the choice ---
 
 
-def tables() -> dict[str, np.ndarray]:
-    random = np.random.default_rng(2)
-    return {
-        "even": np.linspace(-1, 1, 5_000),
-        "normal": np.sort(random.normal(size=16_384)),
-        "heavy tails": np.sort(random.standard_cauchy(5_000)),
-        "one outlier": np.append(np.arange(2_000.0), 1e15),
-        "few": np.array([-2.0, 0, 0.5, 7]),
-        "one": np.array([3.0]),
-        "wider than a number": np.array([-1.7e308, 0, 1.7e308]),
-        "neighbours": np.nextafter(1.0, 2) ** np.arange(3_000),
-    }
-
-
-@pytest.mark.parametrize("name", tables())
-def test_places_are_those_of_searchsorted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    knots = tables()[name]
-    random = np.random.default_rng(3)
-    between = random.uniform(knots[0] / 2, knots[-1] / 2, ROWS)
-    values = np.concatenate([knots, np.nextafter(knots, np.inf), between, [-1.7e308, 1.7e308]])
-    grid = make_grid(knots)
-    found = grid.places(values)
-    np.testing.assert_array_equal(found, np.searchsorted(knots, values, side="right"))
-    np.testing.assert_array_equal(found, without_numba(monkeypatch, lambda: grid.places(values)))
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.floats(), min_size=1, max_size=60), st.integers(1, 8))
-def test_floats_of_all_kinds_are_sorted(values: list[float], again: int) -> None:
-    array = np.array(values * again)
-    expected = np.sort(array)
-    rows, codes = np.arange(array.size), np.zeros(array.size, dtype=np.int16)
-    (found,) = in_order(array, codes, rows, [array.size])
-    np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("cells", [1, 7, 20_000])
-def test_draws_are_the_same(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = np.random.default_rng(4).integers(0, cells, ROWS)
-    found = spread(own, np.random.default_rng(5))
-    again = without_numba(monkeypatch, lambda: spread(own, np.random.default_rng(5)))
-    np.testing.assert_array_equal(found, again)
-
-
-@pytest.mark.parametrize("distinct", [3, 300, ROWS])
-@pytest.mark.parametrize("seed", [None, 6])
-def test_levels_are_the_same(
-    distinct: int, seed: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    values = np.random.default_rng(7).integers(0, distinct, ROWS) / 4
-    ranks = rank_table(np.sort(values), 1_000)
-
-    def levels() -> Any:
-        random = None if seed is None else np.random.default_rng(seed)
-        return ranks.at_levels(values, random), ranks.at_ranks(values, random)
-
-    for found, again in zip(levels(), without_numba(monkeypatch, levels), strict=True):
-        np.testing.assert_array_equal(found, again)
-
-
-@pytest.mark.parametrize("name", tables())
-def test_sorted_tables_are_those_of_numpy(name: str) -> None:
-    values = np.random.default_rng(9).permutation(tables()[name])
-    values = np.concatenate([values, -values[:5], [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0]])
-    rows, codes = np.arange(values.size), np.zeros(values.size, dtype=np.int16)
-    (found,) = in_order(values, codes, rows, [values.size])
-    np.testing.assert_array_equal(found, np.sort(values))
-    assert not np.signbit(found[found == 0]).any()
-
-
-def frame() -> pd.DataFrame:
-    random = np.random.default_rng(8)
-    table = pd.DataFrame(
-        {
-            "float": random.normal(size=ROWS) * (1 + GROUPS),
-            "missing": np.where(random.random(ROWS) < 0.1, np.nan, random.gamma(1 + GROUPS)),
-            "whole": random.poisson(3 + GROUPS),
-            "zeros": np.where(random.random(ROWS) < 0.9, 0, random.integers(0, 500, ROWS)),
-            "letter": random.choice(list("abc"), ROWS),
-        }
-    )
-    return table.assign(group=GROUPS)
-
-
-@pytest.mark.parametrize("scope", ["column", "joint"])
-@pytest.mark.parametrize("method", ["geometric", "combinatorial", "random"])
-@pytest.mark.parametrize("ties", ["split", "mid"])
-def test_repairs_are_the_same(
-    scope: str, method: str, ties: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = frame()
-    repairer = Repairer("group", scope=scope, method=method, ties=ties, amount=0.7)
-    found = repairer.fit_transform(table)
-    again = without_numba(monkeypatch, lambda: repairer.fit_transform(table))
-    pd.testing.assert_frame_equal(found, again, check_exact=True)
-    assert not found.equals(table)
-
-
-def test_few_values_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "LEAST", 10)
-    assert compiled.loops(10) is numba_loops
-    assert compiled.loops(9) is None
+def test_few_rows_are_left_to_numpy_and_many_to_compiled_loops() -> None:
+    assert type(kernels_for(MIN_COMPILED_VALUES - 1)) is Kernels
+    assert type(kernels_for(MIN_COMPILED_VALUES)) is NumbaKernels
 
 
 def test_numpy_does_it_where_numba_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("fourfifths._repair.numba_kernels")
     monkeypatch.delitem(sys.modules, "fourfifths._repair.numba_kernels")
     monkeypatch.setitem(sys.modules, "numba", None)
-    assert compiled._loops.__wrapped__() is None
+    assert type(compiled_kernels.__wrapped__()) is Kernels
 
 
-def test_it_compiles_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = numba_loops.njit
+def test_numba_is_not_loaded_for_few_rows() -> None:
+    script = (
+        "import sys, numpy as np; from fourfifths import Repairer;"
+        "Repairer().fit_transform(np.arange(200.0)[:, None], protected=np.arange(200) % 2);"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
-    def nowhere(*, nogil: bool, cache: bool = False) -> Any:
-        if cache:
-            raise RuntimeError("no locator available")
-        return real(nogil=nogil)
 
-    monkeypatch.setattr(numba_loops, "njit", nowhere)
-    assert numba_loops._compiled(lambda value: value + 1)(1) == 2
+# --- the loops ---
+
+
+@pytest.mark.parametrize("size", [0, 1, 500, 2 * VALUES_PER_LOOKUP_CHUNK + 3])
+def test_knots_are_counted_as_searchsorted_counts_them(size: int) -> None:
+    knots = np.unique(RANDOM.normal(size=1_000))
+    values = np.append(RANDOM.normal(size=size), knots[:size:3])
+    counts = Kernels().knots_up_to(values, make_grid(knots))
+    np.testing.assert_array_equal(counts, np.searchsorted(knots, values, side="right"))
+
+
+def test_cells_are_equal_parts_of_the_range_and_the_end_cells_take_what_is_outside() -> None:
+    grid = make_grid(np.array([0.0, 3, 7, 10]))  # 8 cells, 1.25 wide
+    cells = cells_of(np.array([-1e300, -1, 0, 1.2, 1.3, 9.9, 10, 1e300]), grid)
+    assert cells.tolist() == [0, 0, 0, 0, 1, 7, 7, 7]
+
+
+def test_all_values_are_in_one_cell_where_the_range_is_no_number() -> None:
+    grid = make_grid(np.array([-1.7e308, 0, 1.7e308]))
+    assert cells_of(np.array([-1.7e308, 0, 1.7e308]), grid).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("size", "level_count"), [(1, 1), (7, 3), (100, 16), (10**6, 16_384)])
+def test_the_level_of_a_position_is_its_definition(size: int, level_count: int) -> None:
+    positions = np.unique(RANDOM.integers(0, size, 2_000))
+    expected = [position * level_count // size for position in positions.tolist()]
+    for fraction in (0.0, 0.999):
+        assert levels_at(positions + fraction, level_count, size).tolist() == expected
+
+
+def test_tied_values_have_the_levels_of_the_positions_they_are_given() -> None:
+    # 1, 5 x 6, 9 at 4 levels, floor(r 4 / 8): 5 is at positions 1 to 6, so at levels 0 to 3.
+    grid = make_grid(np.array([1.0, 5, 9]))
+    asked = []
+
+    def positions_of(knots: np.ndarray) -> np.ndarray:
+        asked.extend(knots.tolist())
+        return np.array([6.5, 1.2, 3.9])
+
+    levels = Kernels().levels(
+        np.array([0.0, 5, 1, 5, 7, 5, 99]),
+        grid,
+        level_after=np.array([0, 0, 3, 3]),
+        is_shared=np.array([False, False, True, False]),
+        positions_of=positions_of,
+        level_count=4,
+        size=8,
+    )
+    assert asked == [1, 1, 1]
+    assert levels.tolist() == [0, 3, 0, 0, 3, 1, 3]
+
+
+def test_draws_of_a_cell_go_up_by_its_step_in_the_order_of_its_rows() -> None:
+    draws = Kernels().even_draws(
+        np.array([4, 0, 3, 1, 2]),
+        np.array([0, 1, 0, 1, 0]),
+        counts=np.array([3, 2]),
+        starts=np.array([0, 3]),
+        shift=np.array([0.5, 0.25 - 3]),
+        step=np.array([1.0, 10.0]),
+        low=np.array([0.0, 100.0]),
+        last=np.array([2.4, 1e9]),
+    )
+    # Cell 0 has rows 4, 0, 2 at .5, 1.5 and 2.5, which is cut to 2.4; cell 1 has rows 3 and 1.
+    assert draws.tolist() == [1.5, 112.5, 2.4, 102.5, 0.5]
+
+
+def test_values_are_sorted_with_missing_ones_last() -> None:
+    values = np.array([3.0, np.nan, -np.inf, 1, np.inf])
+    Kernels().sort(values)
+    np.testing.assert_array_equal(values, [-np.inf, 1, 3, np.inf, np.nan])

@@ -1,4 +1,4 @@
-"""Few values in all strata at once, against the definition: place r is at level floor(r m / n)."""
+"""Ordered columns by hand, and few values in all strata at once against the definition."""
 
 from __future__ import annotations
 
@@ -9,9 +9,92 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourfifths import Repairer
-from fourfifths._repair import ordered as module
-from fourfifths._repair.ordered import FewValues, few_values_of
+from fourfifths._repair.ordered import FewValues, OrderedColumn, few_values_of, fit_ordered
 from fourfifths._repair.quantiles import rank_table
+
+RANDOM = np.random.default_rng(0)
+A, B = np.array([1.0, 2, 3, 4]), np.array([10.0, 20, 30, 40])
+
+
+# --- one column ---
+
+
+def fitted(kind: str = "number", max_levels: int = 100) -> OrderedColumn:
+    categories = tuple(f"c{index}" for index in range(41)) if kind == "ordered" else ()
+    return fit_ordered("x", kind, categories=categories, ordered=[A, B], max_levels=max_levels)
+
+
+def test_the_consensus_is_the_midpoint_of_two_strata() -> None:
+    column = fitted()
+    assert column.levels == 4
+    assert column.values.tolist() == [1, 2, 3, 4, 10, 20, 30, 40]
+    assert column.consensus.tolist() == [5.5, 11, 16.5, 22]
+
+
+def test_there_are_no_more_levels_than_asked_for_or_than_the_smallest_stratum_has_values() -> None:
+    # Two levels: the medians 1.5 and 3.5 of one stratum, 15 and 35 of the other.
+    assert fitted(max_levels=2).consensus.tolist() == [8.25, 19.25]
+    ordered = [np.arange(3.0), np.arange(100.0)]
+    column = fit_ordered("x", "number", categories=(), ordered=ordered, max_levels=50)
+    assert column.levels == 3
+    assert column.values.size == 50
+
+
+def test_full_repair_keeps_whole_numbers_and_categories_among_the_values() -> None:
+    # Nearest to 5.5, 11, 16.5 and 22: 4, 10, 20 and 20.
+    assert fitted().full.tolist() == [5.5, 11, 16.5, 22]
+    assert fitted().nearest.tolist() == [3, 4, 5, 5]
+    for kind in ("integer", "ordered"):
+        assert fitted(kind).full.tolist() == [4, 10, 20, 20]
+        # The last two levels have one value, and the mean of the ranks from 1/2 to 1.
+        assert fitted(kind).scores.tolist() == [0.125, 0.375, 0.75, 0.75]
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "amount", "expected"),
+    [
+        ("number", "geometric", 1.0, [5.5, 11, 16.5, 22]),
+        ("number", "geometric", 0.5, [3.25, 6.5, 9.75, 13]),
+        ("integer", "geometric", 0.5, [3.25, 6.5, 9.75, 13]),
+        ("integer", "random", 0.5, [4, 10, 20, 20]),
+        # Half of the way from index 0, 1, 2, 3 to 3, 4, 5, 5, rounded down: 1, 2, 3, 4.
+        ("number", "combinatorial", 0.5, [2, 3, 4, 10]),
+        ("ordered", "geometric", 0.5, [2, 3, 4, 10]),
+        ("number", "combinatorial", 1.0, [4, 10, 20, 20]),
+        ("number", "combinatorial", 0.0, [1, 2, 3, 4]),
+    ],
+)
+def test_what_is_written_by_hand(
+    kind: str, method: str, amount: float, expected: list[float]
+) -> None:
+    column = fitted(kind)
+    level = column.levels_of(A, 0, ties="split", random=RANDOM)
+    assert level.tolist() == [0, 1, 2, 3]
+    repaired = column.repaired(A, level, method=method, amount=amount, random=RANDOM)
+    assert repaired.tolist() == expected
+
+
+def test_steps_along_the_values_are_not_lost_by_rounding() -> None:
+    # From index 0 to 20; in floats, .3 20 and the like may fall short of a whole index.
+    values = np.arange(21.0)
+    column = fit_ordered("x", "number", categories=(), ordered=[values, values], max_levels=100)
+    for amount in (0.1, 0.3, 0.7, 0.9):
+        level = np.full(1, column.levels - 1)
+        repaired = column.repaired(
+            np.zeros(1), level, method="combinatorial", amount=amount, random=RANDOM
+        )
+        assert repaired.tolist() == [round(20 * amount)]
+
+
+def test_ranks_and_levels_belong_together() -> None:
+    column = fitted()
+    ranks = column.ranks_of(B, 1, ties="mid", random=RANDOM)
+    assert ranks.tolist() == [0.125, 0.375, 0.625, 0.875]
+    assert column.levels_at_ranks(ranks).tolist() == [0, 1, 2, 3]
+    assert column.levels_at_ranks(np.array([0.0, 0.999, 1.0])).tolist() == [0, 3, 3]
+
+
+# --- few values ---
 
 STRATA = st.lists(st.lists(st.integers(-3, 3), min_size=30, max_size=60), min_size=2, max_size=4)
 
@@ -32,7 +115,9 @@ def test_each_place_has_the_level_of_its_definition(
     values = np.concatenate(parts).astype(np.float64)
     codes = np.repeat(np.arange(len(parts), dtype=np.int16), [len(part) for part in parts])
     order = np.random.default_rng(seed).permutation(values.size)
-    level = cells(parts, levels).at_levels(codes[order], values[order], np.random.default_rng(seed))
+    level = cells(parts, levels).levels_of(
+        values[order], codes[order], random=np.random.default_rng(seed)
+    )
     assert level is not None
     for place, part in enumerate(parts):
         own = np.lexsort((level, values[order], codes[order] != place))[: len(part)]
@@ -43,7 +128,7 @@ def test_a_value_that_only_others_have_is_at_the_level_before_it() -> None:
     # Of 20 places at 20 levels, 2 has those from 0 to 9 and 5 those from 10 to 19.
     table = cells([[2] * 10 + [5] * 10, [1] * 5 + [3] * 5 + [9] * 10], 20)
     codes = np.zeros(3, dtype=np.int16)
-    level = table.at_levels(codes, np.array([1.0, 3, 9]), np.random.default_rng(0))
+    level = table.levels_of(np.array([1.0, 3, 9]), codes, random=np.random.default_rng(0))
     assert level is not None
     assert level.tolist() == [0, 9, 19]
 
@@ -51,14 +136,14 @@ def test_a_value_that_only_others_have_is_at_the_level_before_it() -> None:
 def test_a_value_that_no_one_has_is_left_to_the_strata() -> None:
     table = cells([[2] * 20 + [5] * 20, [1] * 40], 40)
     codes = np.zeros(2, dtype=np.int16)
-    assert table.at_levels(codes, np.array([2.0, 2.5]), np.random.default_rng(0)) is None
+    assert table.levels_of(np.array([2.0, 2.5]), codes, random=np.random.default_rng(0)) is None
 
 
 def test_few_rows_of_many_cells_are_left_to_the_strata() -> None:
     table = cells([list(range(20)) * 4] * 10, 80)  # 200 cells
-    some, random = np.zeros(25, dtype=np.int16), np.random.default_rng(0)
-    assert table.at_levels(some, np.ones(25), random) is not None
-    assert table.at_levels(some[:24], np.ones(24), random) is None
+    codes, random = np.zeros(25, dtype=np.int16), np.random.default_rng(0)
+    assert table.levels_of(np.ones(25), codes, random=random) is not None
+    assert table.levels_of(np.ones(24), codes[:24], random=random) is None
 
 
 def test_many_values_are_left_to_the_strata() -> None:
@@ -76,22 +161,25 @@ def counts() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("method", ["geometric", "combinatorial", "random"])
-def test_at_once_and_one_by_one_the_strata_come_out_alike(
-    method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = counts()
-    at_once = Repairer("g", scope="column", method=method).fit(table)
-    assert at_once.model_.columns[0].few is not None
-    found = at_once.transform(table)
-    monkeypatch.setattr(module, "FEW", 10**9)
-    one_by_one = Repairer("g", scope="column", method=method).fit(table)
-    assert one_by_one.model_.columns[0].few is None
-    again = one_by_one.transform(table)
-    pd.testing.assert_series_equal(
-        found.groupby("g")["x"].value_counts(dropna=False).sort_index(),
-        again.groupby("g")["x"].value_counts(dropna=False).sort_index(),
-    )
-    assert not found.equals(table)
+def test_at_once_and_one_by_one_the_strata_come_out_alike(method: str) -> None:
+    table = counts().dropna()
+    (column,) = Repairer("g", scope="column", method=method).fit(table).model_.columns
+    values, codes = table["x"].to_numpy(), (table["g"] == "b").to_numpy().astype(np.int16)
+    random = np.random.default_rng(1)
+    at_once = column.levels_in_all_strata(values, codes, ties="split", random=random)
+    assert at_once is not None
+    one_by_one = np.empty_like(at_once)
+    for stratum in (0, 1):
+        rows = codes == stratum
+        one_by_one[rows] = column.levels_of(values[rows], stratum, ties="split", random=random)
+    written = [
+        column.repaired(values, level, method=method, amount=1.0, random=random)
+        for level in (at_once, one_by_one)
+    ]
+    for stratum in (0, 1):
+        first, second = (np.sort(repaired[codes == stratum]) for repaired in written)
+        np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(written[0], values)
 
 
 def test_rows_that_are_kept_or_missing_stay_where_few_values_are_repaired() -> None:

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fourfifths._repair import kernels as compiled
-from fourfifths._repair.random import Calls, Draws, deal, fresh_seed, spread
+from fourfifths._repair.kernels import MIN_COMPILED_VALUES
+from fourfifths._repair.random import Calls, Draws, even_draws, even_uniforms, fresh_seed
 
 RANDOM = np.random.default_rng(0)
 
 
 def test_draws_in_a_cell_take_one_of_each_of_its_parts() -> None:
     cells = RANDOM.integers(0, 9, 500)
-    draws = spread(cells, np.random.default_rng(0))
+    draws = even_uniforms(cells, np.random.default_rng(0))
     for cell in range(9):
         own = np.sort(draws[cells == cell])
         assert np.floor(own * own.size).tolist() == list(range(own.size))
@@ -24,7 +24,7 @@ def test_draws_in_a_cell_take_one_of_each_of_its_parts() -> None:
 
 def test_a_draw_alone_is_uniform_whatever_its_cell_and_place() -> None:
     cells = np.array([0, 0, 0, 1, 2, 2])
-    draws = np.stack([spread(cells, np.random.default_rng(seed)) for seed in range(2_000)])
+    draws = np.stack([even_uniforms(cells, np.random.default_rng(seed)) for seed in range(2_000)])
     pvalues = [stats.kstest(row, "uniform").pvalue for row in draws.T]
     assert min(pvalues) > 0.01
     assert draws.min() >= 0
@@ -34,12 +34,14 @@ def test_a_draw_alone_is_uniform_whatever_its_cell_and_place() -> None:
 def test_who_of_a_cell_draws_what_does_not_depend_on_the_order_of_rows() -> None:
     # The first row is above the second as often as below it.
     cells = np.zeros(2, dtype=np.int64)
-    above = [np.diff(spread(cells, np.random.default_rng(seed)))[0] > 0 for seed in range(2_000)]
+    above = [
+        np.diff(even_uniforms(cells, np.random.default_rng(seed)))[0] > 0 for seed in range(2_000)
+    ]
     assert stats.binomtest(sum(above), 2_000).pvalue > 0.01
 
 
 def test_no_rows_have_no_draws() -> None:
-    assert spread(np.empty(0, dtype=np.int64), np.random.default_rng(0)).tolist() == []
+    assert even_uniforms(np.empty(0, dtype=np.int64), np.random.default_rng(0)).tolist() == []
 
 
 def test_each_call_draws_anew_and_the_same_seed_draws_the_same() -> None:
@@ -54,9 +56,9 @@ def test_each_call_draws_anew_and_the_same_seed_draws_the_same() -> None:
 def test_parts_of_a_call_draw_apart_from_each_other_and_from_other_calls() -> None:
     draws = [
         Draws(seed=0, key=(1,)),
-        Draws(seed=0, key=(1,)).part(0),
-        Draws(seed=0, key=(1,)).part(1),
-        Draws(seed=0, key=(2,)).part(0),
+        Draws(seed=0, key=(1,)).substream(0),
+        Draws(seed=0, key=(1,)).substream(1),
+        Draws(seed=0, key=(2,)).substream(0),
     ]
     assert len({each.generator().random() for each in draws}) == 4
 
@@ -68,7 +70,7 @@ def test_a_seed_is_kept_and_none_is_a_new_one() -> None:
 
 def test_a_cell_deals_one_of_each_of_the_parts_between_its_limits() -> None:
     cells, low, high = RANDOM.integers(0, 3, 400), np.array([0, 50, 90]), np.array([50, 90, 95])
-    draws = deal(cells, low, high, np.random.default_rng(0))
+    draws = even_draws(cells, low, high=high, random=np.random.default_rng(0))
     for cell in range(3):
         own = np.sort(draws[cells == cell])
         part = (own - low[cell]) / (high[cell] - low[cell]) * own.size
@@ -84,12 +86,12 @@ class AlmostOne:
         return np.full(size, np.nextafter(1.0, 0))
 
 
-@pytest.mark.parametrize("least", [1, 10**9], ids=["compiled", "numpy"])
-def test_the_upper_limit_is_never_reached(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "LEAST", least)
-    cells = np.repeat([0, 1, 2], [3, 7, 49])
+@pytest.mark.parametrize("times", [1, 1_000], ids=["numpy", "compiled"])
+def test_the_upper_limit_is_never_reached(times: int) -> None:
+    cells = np.repeat([0, 1, 2], np.array([3, 7, 49]) * times)
+    assert (cells.size >= MIN_COMPILED_VALUES) == (times > 1)
     low, high = np.array([0, 10, 10**6]), np.array([10, 11, 10**6 + 49])
-    draws = deal(cells, low, high, AlmostOne())
+    draws = even_draws(cells, low, high=high, random=AlmostOne())
     assert (draws < high[cells]).all()
     assert (draws >= low[cells]).all()
     assert (high[cells] - draws).min() < 1e-9
@@ -99,13 +101,13 @@ def test_every_order_of_a_cell_is_as_likely() -> None:
     cells = np.array([0, 1, 0, 1, 0])
     orders = dict.fromkeys(permutations(range(3)), 0)
     for seed in range(6_000):
-        draws = spread(cells, np.random.default_rng(seed))
+        draws = even_uniforms(cells, np.random.default_rng(seed))
         orders[tuple(np.argsort(draws[cells == 0]).tolist())] += 1
     assert stats.chisquare(list(orders.values())).pvalue > 0.01
 
 
-def test_two_deals_of_one_source_are_independent() -> None:
+def test_two_draws_of_one_source_are_independent() -> None:
     random, cells = np.random.default_rng(0), np.zeros(20_000, dtype=np.int64)
-    first, second = spread(cells, random), spread(cells, random)
+    first, second = even_uniforms(cells, random), even_uniforms(cells, random)
     assert stats.spearmanr(first, second).pvalue > 0.01
     assert stats.spearmanr(first, np.arange(cells.size)).pvalue > 0.01

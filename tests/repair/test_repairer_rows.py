@@ -71,16 +71,6 @@ def test_rows_one_by_one_are_distributed_as_rows_together(scope: str) -> None:
         assert stats.chisquare(found, 300 * counts / counts.sum()).pvalue > 0.001
 
 
-def test_rows_of_each_chunk_have_draws_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    # 1 to 4 against 9 four times, in chunks of one row: who stands where is chance.
-    monkeypatch.setattr("fourfifths._repair.model.CHUNK", 1)
-    values, group = np.array([*A, 9.0, 9, 9, 9])[:, None], list("aaaabbbb")
-    repairer = Repairer(**COLUMN).fit(values, protected=group)
-    out = repairer.transform(np.full((400, 1), 9.0), protected=["b"] * 400)
-    counts = np.unique(out, return_counts=True)[1]
-    assert stats.chisquare(counts, [100] * 4).pvalue > 0.01
-
-
 @pytest.mark.parametrize("spread", [5, 2_000], ids=["few values", "many"])
 def test_columns_of_equals_are_split_apart_from_each_other(spread: int) -> None:
     # Whoever has zeros only is spread over what the others have, in each column by its own draws.
@@ -219,23 +209,3 @@ def test_no_seed_is_a_new_one_each_time() -> None:
         for _ in range(2)
     ]
     assert not np.array_equal(*found)
-
-
-@pytest.mark.parametrize("options", [COLUMN, JOINT])
-def test_any_number_of_threads_gives_the_same_numbers(
-    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fourfifths._repair.model.CHUNK", 64)
-    monkeypatch.setattr("fourfifths._repair.model.THREADED", 1)
-    values, group = five_levels(1_000)
-    values = np.column_stack([values, values[::-1], np.arange(1_000.0)])
-    found = []
-    for threads in (1, 2, 7, None):
-        monkeypatch.setattr(
-            "fourfifths._repair.model.os.cpu_count", lambda threads=threads: threads
-        )
-        repairer = Repairer(amount=0.6, **options)
-        found.append(repairer.fit_transform(values, protected=group))
-    for each in found[1:]:
-        assert np.array_equal(found[0], each)
-    assert not np.array_equal(found[0], values)

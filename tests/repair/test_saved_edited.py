@@ -72,11 +72,11 @@ def test_a_file_that_is_written_anew_still_loads(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "value", "expected"),
     [
-        (("caution",), GONE, "to be there"),
+        (("caution",), GONE, "this entry, which is missing"),
         (("caution",), "", "the text that save wrote"),
         (("caution",), 5, "the text that save wrote"),
-        (("settings", "columns"), "nonsense", "those that are repaired"),
-        (("settings", "columns"), ["x"], "those that are repaired"),
+        (("settings", "columns"), "nonsense", "the columns that are repaired"),
+        (("settings", "columns"), ["x"], "the columns that are repaired"),
         ((*C, "categories", 0), True, "different texts, or false and true"),
         ((*O, "categories"), [0, 1], "different texts, or false and true"),
     ],
@@ -85,14 +85,16 @@ def test_what_was_taken_out_or_put_in_is_named(
     tmp_path: Path, place: Place, value: Any, expected: str
 ) -> None:
     at = place[:3] if "categories" in place else place
-    with pytest.raises(RepairError, match=f"{named(at)}: expected {expected}; save it anew"):
+    with pytest.raises(
+        RepairError, match=f"{named(at)}: expected {expected}; save the repair again"
+    ):
         load(tmp_path, "column", place, value)
 
 
 def test_what_is_not_of_a_repair_is_named(tmp_path: Path) -> None:
     document = json.loads(saved("column", Path(tmp_path.parent))) | {"notes": "mine"}
     (tmp_path / "more.json").write_text(json.dumps(document), encoding="utf-8")
-    with pytest.raises(RepairError, match="notes: expected no such entry; save it anew"):
+    with pytest.raises(RepairError, match="notes: expected no such entry; save the repair again"):
         Repairer.load(tmp_path / "more.json")
 
 
@@ -110,7 +112,7 @@ def test_a_newer_schema_is_an_error_that_says_so(tmp_path: Path, schema: int) ->
 def test_json_that_is_no_repair_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "repair.json"
     path.write_text(text)
-    with pytest.raises(RepairError, match="not a repair as it was saved: kind: expected"):
+    with pytest.raises(RepairError, match="not a valid saved repair: kind: expected"):
         Repairer.load(path)
 
 
@@ -135,7 +137,7 @@ REQUIRED: list[Place] = [
 
 @pytest.mark.parametrize("place", REQUIRED, ids=named)
 def test_what_is_missing_is_named(tmp_path: Path, place: Place) -> None:
-    with pytest.raises(RepairError, match=rf"{named(place)}: expected .*; save it anew"):
+    with pytest.raises(RepairError, match=rf"{named(place)}: expected .*; save the repair again"):
         load(tmp_path, "joint", place, GONE)
 
 
@@ -204,7 +206,7 @@ LISTS: list[Place] = [
 def test_what_is_no_list_of_its_kind_is_named(tmp_path: Path, place: Place, value: Any) -> None:
     if place == ("strata", "pooled") and value == [[1], [1, 2]]:
         value = [[1, 2]]
-    with pytest.raises(RepairError, match=r"not a repair as it was saved: .*: expected .*; save"):
+    with pytest.raises(RepairError, match=r"not a valid saved repair: .*: expected .*; save"):
         load(tmp_path, "joint", place, value)
 
 
@@ -216,7 +218,7 @@ def test_numbers_that_are_not_finite_are_named(tmp_path: Path, place: Place, num
             return number
         return [spoil(found[0]), *found[1:]] if isinstance(found[0], list) else [number, *found[1:]]
 
-    with pytest.raises(RepairError, match=r"not a repair as it was saved: .*: expected"):
+    with pytest.raises(RepairError, match=r"not a valid saved repair: .*: expected"):
         load(tmp_path, "joint", place, spoil)
 
 
@@ -355,7 +357,7 @@ def plainly(edit: tuple[Place, Any]) -> str:
 
 @pytest.mark.parametrize(("place", "value"), NONSENSE, ids=map(plainly, NONSENSE))
 def test_nonsense_is_an_error_with_its_place(tmp_path: Path, place: Place, value: Any) -> None:
-    with pytest.raises(RepairError, match=r"edited\.json: .*: expected .*; save it anew"):
+    with pytest.raises(RepairError, match=r"edited\.json: .*: expected .*; save the repair again"):
         load(tmp_path, "joint", place, value)
 
 

@@ -1,10 +1,10 @@
-"""One column of unordered categories: the fewest rows changed that make the strata alike.
+"""One column of unordered categories: the fewest rows are changed that make the strata alike.
 
-The paper leaves them open. The consensus gives each category the median over strata of its shares,
-scaled to sum to 1. A stratum with shares p moves to the consensus q by an optimal coupling: of a
-category with too many, p - q leave, and go where there are too few in proportion to what is
-missing there. The share of rows that change is the total variation distance of p and q, and no way
-from p to q changes fewer.
+The paper leaves such columns open. Here the consensus gives each category the median over strata of
+its shares, scaled to sum to 1. A stratum with shares p moves to the consensus q by an optimal
+coupling: from a category with too many rows, a share p - q leaves; these rows go to the categories
+with too few rows, in proportion to what is lacking there. The share of rows that change is the
+total variation distance of p and q, and no other way from p to q changes fewer.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._repair.ordered import Method, Ties
-from fourfifths._repair.random import spread
+from fourfifths._repair.random import even_uniforms
+
+SCORED_RANKS = 1_000  # ranks at which the categories are scored for joint repair
 
 
 @dataclass(frozen=True, kw_only=True)
 class CategoryColumn:
-    """A fitted column; its values are the places of the categories.
+    """A fitted column; its values are indices into the categories.
 
     Attributes
     ----------
     name : str
     categories : tuple of str
-    shares : float array, strata by categories
+    shares : float array of shape (strata, categories)
     consensus : float array
         The share of each category after full repair.
     """
@@ -40,12 +42,12 @@ class CategoryColumn:
 
     @property
     def levels(self) -> int:
-        """How many categories there are."""
+        """The number of categories: the level of a value is its category after full repair."""
         return len(self.categories)
 
     @cached_property
     def upper(self) -> FloatArray:
-        """Where the ranks of each category end, if they are laid end to end."""
+        """Where the ranks of each category end, if the categories are laid end to end."""
         return np.append(np.cumsum(self.consensus)[:-1], 1.0)
 
     @cached_property
@@ -55,93 +57,93 @@ class CategoryColumn:
 
     @cached_property
     def scores(self) -> FloatArray:
-        """At a thousand even ranks, the middle rank of the category that has each."""
+        """At evenly spaced ranks, the middle rank of the category at that rank."""
         middle = self.upper - self.consensus / 2
-        return middle[self.from_ranks((np.arange(1_000) + 0.5) / 1_000)]
+        return middle[self.levels_at_ranks((np.arange(SCORED_RANKS) + 0.5) / SCORED_RANKS)]
 
     @cached_property
-    def stays(self) -> FloatArray:
-        """The probability that a row of each stratum keeps its category."""
+    def stay_probability(self) -> FloatArray:
+        """For each stratum and category, the probability that a row keeps its category."""
         kept = np.minimum(self.shares, self.consensus)
         return np.divide(kept, self.shares, out=np.ones_like(kept), where=self.shares > 0)
 
     @cached_property
-    def goes(self) -> FloatArray:
-        """For each stratum, where rows that change go: cumulative probabilities."""
+    def target_cumulative(self) -> FloatArray:
+        """For each stratum, the cumulative probabilities of where the rows that change go."""
         lacking = np.maximum(self.consensus - self.shares, 0)
         total = lacking.sum(axis=1, keepdims=True)
         steps = np.cumsum(lacking, axis=1)
-        share: FloatArray = np.divide(
+        cumulative: FloatArray = np.divide(
             steps, steps[:, -1:], out=np.ones_like(steps), where=total > 0
         )
-        return share
+        return cumulative
 
-    def to_levels(
+    def levels_of(
         self,
-        stratum: int,
         values: FloatArray,
-        ties: Ties,  # noqa: ARG002 - every row of a category is the equal of the others
+        stratum: int,
+        *,
+        ties: Ties,  # noqa: ARG002 - all rows of a category are equal, and must be split
         random: np.random.Generator,
     ) -> IntArray:
-        """Return the category that each row has after full repair."""
-        own = values.astype(np.int64)
-        draw = spread(own, random)
-        stays = self.stays[stratum][own]
-        moving = np.flatnonzero(draw >= stays)
-        rest = (draw[moving] - stays[moving]) / (1 - stays[moving])
-        found = own.copy()
-        # A category that the stratum never had has no share to keep: it is drawn anew.
-        fresh = np.flatnonzero(self.shares[stratum][own] == 0)
-        found[fresh] = self.from_ranks(draw[fresh])
-        # A draw may be rounded up to 1, the last step's end.
-        rest = np.minimum(rest, np.nextafter(1.0, 0))
-        found[moving] = np.searchsorted(self.goes[stratum], rest, side="right")
-        return found
+        """Return the category of each row after full repair."""
+        category = values.astype(np.int64)
+        draw = even_uniforms(category, random)
+        stay_probability = self.stay_probability[stratum][category]
+        moving = np.flatnonzero(draw >= stay_probability)
+        # Given that it is above p, a uniform draw is uniform between p and 1: it is used again.
+        rescaled = (draw[moving] - stay_probability[moving]) / (1 - stay_probability[moving])
+        level = category.copy()
+        # A category that the stratum did not have when fitted has no share to keep: such rows get
+        # a category drawn from the consensus.
+        unseen = np.flatnonzero(self.shares[stratum][category] == 0)
+        level[unseen] = self.levels_at_ranks(draw[unseen])
+        # A draw may be rounded up to 1, which is past the end of the last category.
+        rescaled = np.minimum(rescaled, np.nextafter(1.0, 0))
+        level[moving] = np.searchsorted(self.target_cumulative[stratum], rescaled, side="right")
+        return level
 
-    def to_ranks(
-        self,
-        stratum: int,
-        values: FloatArray,
-        ties: Ties,
-        random: np.random.Generator,
+    def ranks_of(
+        self, values: FloatArray, stratum: int, *, ties: Ties, random: np.random.Generator
     ) -> FloatArray:
-        """Return a rank for each row: within its category's part, at random."""
-        level = self.to_levels(stratum, values, ties, random)
-        return self.upper[level] - self.consensus[level] * (1 - spread(level, random))
+        """Return a rank for each row: random, within the ranks of its category after repair."""
+        level = self.levels_of(values, stratum, ties=ties, random=random)
+        return self.upper[level] - self.consensus[level] * (1 - even_uniforms(level, random))
 
-    def from_ranks(self, ranks: FloatArray) -> IntArray:
-        """Return the category that has each rank."""
-        found = np.searchsorted(self.upper, ranks, side="right")
-        return np.minimum(found, self.levels - 1)
+    def levels_at_ranks(self, ranks: FloatArray) -> IntArray:
+        """Return the category at each rank."""
+        return np.minimum(np.searchsorted(self.upper, ranks, side="right"), self.levels - 1)
 
-    def write(
+    def repaired(
         self,
         values: FloatArray,
         level: IntArray,
+        *,
         method: Method,
         amount: float,
         random: np.random.Generator,
     ) -> FloatArray:
         """Return the repaired values: of the rows that should change, a share `amount` does."""
-        target = level.astype(np.float64)
+        repaired = level.astype(np.float64)
         if method == "random" or amount == 1:
-            return target
-        moving = np.flatnonzero(target != values)
+            return repaired
+        moving = np.flatnonzero(repaired != values)
+        # The share is taken within each pair of old and new category, so it is even over pairs.
         pairs = values[moving].astype(np.int64) * self.levels + level[moving]
         _, cells = np.unique(pairs, return_inverse=True)
-        back = moving[spread(cells, random) >= amount]
-        target[back] = values[back]
-        return target
+        kept = moving[even_uniforms(cells, random) >= amount]
+        repaired[kept] = values[kept]
+        return repaired
 
 
 def fit_categories(
-    name: str, categories: tuple[str, ...], counts: Sequence[IntArray]
+    name: str, categories: tuple[str, ...], *, counts: Sequence[IntArray]
 ) -> CategoryColumn:
     """Fit a column from the counts of its categories in each stratum."""
     tally = np.stack(counts).astype(np.float64)
     shares = tally / tally.sum(axis=1, keepdims=True)
     consensus = np.median(shares, axis=0)
-    if not consensus.sum():  # strata that share nothing, three or more
+    if not consensus.sum():  # every category is absent from most strata
         consensus = shares.mean(axis=0)
     return CategoryColumn(
         name=name, categories=categories, shares=shares, consensus=consensus / consensus.sum()

@@ -1,4 +1,4 @@
-"""One row's repair, with its reasons."""
+"""The repair of one row, with its reasons: value, rank, level, consensus, repaired value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourfifths._arrays import CodeArray, FloatArray
-from fourfifths._repair.model import Column, Model, Placed, everyone
+from fourfifths._repair.model import Model, PlacedValues, members_of
 from fourfifths._repair.ordered import Method, OrderedColumn
 from fourfifths._repair.random import Draws
 from fourfifths._results import plain
@@ -16,19 +16,22 @@ from fourfifths._tables.strata import Strata
 from fourfifths._tables.types import ColumnType
 from fourfifths.errors import TableError
 
+NAN = float("nan")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One value, and what became of it.
+    """One value, and what the repair made of it.
 
     Attributes
     ----------
     column : str
     value : Any
     rank : float
-        In its stratum, from 0 to 1; of equals, the middle. NaN for categories without order.
+        The rank in its stratum, from 0 to 1; for tied values, the middle of their ranks. NaN for
+        categories without order.
     level : float
-        The rank that it gets, from 0 to 1: under joint repair not quite its own.
+        The rank that it gets, from 0 to 1; under joint repair this may differ from `rank`.
     consensus : Any
         What full repair writes at that level.
     repaired : Any
@@ -49,9 +52,9 @@ class Explanation:
     Attributes
     ----------
     stratum : str or None
-        None where the row's stratum was not fitted, and the row was kept.
+        None if the row's stratum was not fitted, and the row was left unchanged.
     profile : int or None
-        Under joint repair, the profile that the row belongs to.
+        Under joint repair, the profile of the row.
     because : str
     cells : tuple of Cell
     """
@@ -62,31 +65,48 @@ class Explanation:
     cells: tuple[Cell, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        found: dict[str, Any] = plain(self)
-        return found
+        """Return the explanation ready for JSON."""
+        document: dict[str, Any] = plain(self)
+        return document
 
     def __str__(self) -> str:
         lines = [f"stratum {self.stratum}: {self.because}"]
         for cell in self.cells:
-            at = "" if math.isnan(cell.rank) else f" (rank {cell.rank:.3f}, level {cell.level:.3f})"
+            ranks = f" (rank {cell.rank:.3f}, level {cell.level:.3f})"
             lines.append(
-                f"{cell.column}: {cell.value}{at}, consensus {cell.consensus}: {cell.repaired}"
+                f"{cell.column}: {cell.value}{'' if math.isnan(cell.rank) else ranks}, consensus "
+                f"{cell.consensus}: {cell.repaired}"
             )
         return "\n".join(lines)
 
 
 def explain_row(
     model: Model,
-    strata: Strata,
-    typed: Sequence[ColumnType],
     values: Sequence[FloatArray],
+    *,
+    strata: Strata,
+    column_types: Sequence[ColumnType],
     codes: CodeArray,
     method: Method,
     amount: float,
     draws: Draws,
 ) -> Explanation:
-    """Repair a single row and keep the steps."""
+    """Repair a single row and keep the steps.
+
+    Parameters
+    ----------
+    model : Model
+    values : sequence of float array
+        One value of each column.
+    strata : Strata
+    column_types : sequence of ColumnType
+        The columns that are repaired.
+    codes : int array
+        The stratum of the row; -1 if it has none.
+    method, amount
+        As in `Repairer`.
+    draws : Draws
+    """
     if codes.size != 1:
         raise TableError(f"row: {codes.size} rows; expected one")
     stratum = int(codes[0])
@@ -94,77 +114,84 @@ def explain_row(
         return Explanation(
             stratum=None,
             profile=None,
-            because="its stratum was not fitted, and the row is kept",
+            because="its stratum was not fitted, and the row is left unchanged",
             cells=(),
         )
     random = draws.generator()
-    touched = amount > 0 and (method != "random" or random.random() < amount)
+    is_repaired = amount > 0 and (method != "random" or random.random() < amount)
     cells, profile = [], None
-    for own in model.placed(values, everyone(codes), random):
-        profile = own.profile
-        column, after = model.columns[own.column], own.values
-        if touched and after.size:
-            after = column.write(after, own.level, method, amount, random)
-        cells.append(_cell(column, typed[own.column], own, after, stratum, method))
+    for placed in model.place(values, members_of(codes), random=random):
+        profile = placed.profile
+        repaired = placed.values
+        if is_repaired and repaired.size:
+            repaired = model.columns[placed.column].repaired(
+                repaired, placed.level, method=method, amount=amount, random=random
+            )
+        cells.append(
+            _cell(
+                model,
+                placed,
+                column_type=column_types[placed.column],
+                repaired=repaired,
+                stratum=stratum,
+                method=method,
+            )
+        )
     return Explanation(
         stratum=strata.labels[stratum],
         profile=None if profile is None else int(profile[0]),
-        because=_because(method, amount, touched=touched),
+        because=_reason(method, amount, is_repaired=is_repaired),
         cells=tuple(cells),
     )
 
 
 def _cell(
-    column: Column,
-    typed: ColumnType,
-    own: Placed,
-    after: FloatArray,
+    model: Model,
+    placed: PlacedValues,
+    *,
+    column_type: ColumnType,
+    repaired: FloatArray,
     stratum: int,
     method: Method,
 ) -> Cell:
-    if not own.values.size:
-        return Cell(
-            column=str(typed.name),
-            value=None,
-            rank=float("nan"),
-            level=float("nan"),
-            consensus=None,
-            repaired=None,
-        )
-    rank, target = float("nan"), column.full
+    name = str(column_type.name)
+    if not placed.values.size:
+        return Cell(column=name, value=None, rank=NAN, level=NAN, consensus=None, repaired=None)
+
+    def as_in_table(number: float) -> Any:
+        if column_type.categories:
+            return column_type.categories[int(number)]
+        # Geometric repair writes fractions to columns of whole numbers.
+        is_integer = column_type.kind == "integer" and float(number).is_integer()
+        return int(number) if is_integer else float(number)
+
+    column = model.columns[placed.column]
+    rank, level, target = NAN, NAN, column.full
     if isinstance(column, OrderedColumn):
-        if method == "geometric" and typed.kind != "ordered":
+        if method == "geometric" and column_type.kind != "ordered":
             target = column.consensus
-        rank = float(column.strata[stratum].at_ranks(own.values, None)[0])
+        rank = float(column.strata[stratum].ranks_of(placed.values, None)[0])
+        level = float(placed.level[0] + 0.5) / column.levels
     return Cell(
-        column=str(typed.name),
-        value=_shown(typed, own.values[0]),
+        column=name,
+        value=as_in_table(placed.values[0]),
         rank=rank,
-        level=float(own.level[0] + 0.5) / column.levels
-        if isinstance(column, OrderedColumn)
-        else rank,
-        consensus=_shown(typed, target[own.level[0]]),
-        repaired=_shown(typed, after[0]),
+        level=level,
+        consensus=as_in_table(target[placed.level[0]]),
+        repaired=as_in_table(repaired[0]),
     )
 
 
-def _shown(typed: ColumnType, number: float) -> Any:
-    """Return a value as it stands in the table."""
-    if typed.categories:
-        return typed.categories[int(number)]
-    return int(number) if float(number).is_integer() and typed.kind == "integer" else float(number)
-
-
-def _because(method: Method, amount: float, *, touched: bool) -> str:
+def _reason(method: Method, amount: float, *, is_repaired: bool) -> str:
     if amount == 0:
-        return "the amount is 0: nothing is changed"
-    if not touched:
-        return f"random repair, amount {amount:g}: the coin left the row as it is"
+        return "the amount is 0, so nothing is changed"
+    if not is_repaired:
+        return f"random repair, amount {amount:g}: the row was not drawn, and is left unchanged"
     if amount == 1 and method == "combinatorial":
-        return "full repair: each value becomes the one that occurs nearest to the consensus"
+        return "full repair: each value becomes the column's value nearest to the consensus"
     if amount == 1:
         return "full repair: each value becomes the consensus of its level"
     if method == "random":
-        return f"random repair, amount {amount:g}: the coin chose the row, repaired in full"
-    way = "values that occur" if method == "combinatorial" else "the number line"
-    return f"{method} repair: {amount:g} of the way to the consensus, along {way}"
+        return f"random repair, amount {amount:g}: the row was drawn, and is repaired in full"
+    scale = "the column's values" if method == "combinatorial" else "the number line"
+    return f"{method} repair: {amount:g} of the way to the consensus, along {scale}"

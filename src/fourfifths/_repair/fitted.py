@@ -65,7 +65,9 @@ class FittedRepair:
         before = self.numbers(rows)
         output = rows.output(self._written_types(rows, method, amount), before)
         if amount > 0:
-            self.model.apply(before, codes, output.after, method, amount, draws)
+            self.model.apply(
+                before, codes, out=output.after, method=method, amount=amount, draws=draws
+            )
         return output
 
     def explain(
@@ -74,13 +76,13 @@ class FittedRepair:
         """Repair a single row and say what was changed and why."""
         return explain_row(
             self.model,
-            self.strata,
-            self.column_types,
             self.numbers(rows),
-            codes,
-            method,
-            amount,
-            draws,
+            strata=self.strata,
+            column_types=self.column_types,
+            codes=codes,
+            method=method,
+            amount=amount,
+            draws=draws,
         )
 
     def _written_types(self, rows: Rows, method: Method, amount: float) -> Sequence[ColumnType]:

@@ -1,26 +1,189 @@
-"""The hot loops, compiled where the extra `[fast]` (numba) is installed.
+"""The innermost loops of a repair, in numpy; `numba_kernels` has the same ones compiled.
 
-Each does what its caller does with numpy, value by value: the same arithmetic in the same order, so
-the same numbers. What is drawn at random is drawn by numpy in both.
+`Kernels` is the interface and does everything with numpy. `NumbaKernels` overrides each method with
+a compiled loop that does the same arithmetic in the same order, so both return the same numbers to
+the last bit. Random numbers are always drawn by numpy, outside the kernels. Callers ask
+`kernels_for` and never need to know which of the two they got.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from types import ModuleType
+from typing import NamedTuple
 
-LEAST = 10_000  # values; for fewer, loading takes longer than it saves
+import numpy as np
+from numpy.typing import NDArray
+
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
+
+# With fewer values, loading numba and its compiled loops takes longer than they save.
+MIN_COMPILED_VALUES = 10_000
+# A chunk and its intermediate arrays stay in the processor's cache.
+VALUES_PER_LOOKUP_CHUNK = 16_384
 
 
-def loops(size: int) -> ModuleType | None:
-    """Return the compiled loops for so many values, or None where numpy is to do it."""
-    return _loops() if size >= LEAST else None
+class LookupTable(NamedTuple):
+    """Sorted knots with a grid of equal cells over them (see `quantiles.make_grid`).
+
+    Attributes
+    ----------
+    knots : float array
+        Increasing, then infinities as padding, so that the search never reads past the end.
+    knots_before : int32 array
+        For each cell, the number of knots in the cells before it.
+    low, scale : float
+        A value v is in cell (v - low) scale.
+    halvings : int
+        The number of bits of the largest number of knots in a cell.
+    """
+
+    knots: FloatArray
+    knots_before: NDArray[np.int32]
+    low: float
+    scale: float
+    halvings: int
+
+
+class Kernels:
+    """The loops over values, in numpy."""
+
+    def knots_up_to(self, values: FloatArray, table: LookupTable) -> IntArray:
+        """Return how many knots are not larger than each value; no value may be NaN."""
+        knot_counts = np.empty(values.size, dtype=np.int64)
+        for start in range(0, values.size, VALUES_PER_LOOKUP_CHUNK):
+            chunk = values[start : start + VALUES_PER_LOOKUP_CHUNK]
+            count = table.knots_before.take(cells_of(chunk, table)).astype(np.int64)
+            for halving in reversed(range(table.halvings)):
+                step = 1 << halving
+                is_further = table.knots.take(count + (step - 1)) <= chunk
+                count += is_further if step == 1 else is_further * step
+            knot_counts[start : start + VALUES_PER_LOOKUP_CHUNK] = count
+        return knot_counts
+
+    def levels(
+        self,
+        values: FloatArray,
+        table: LookupTable,
+        *,
+        level_after: IntArray,
+        is_shared: BoolArray,
+        positions_of: Callable[[IntArray], FloatArray],
+        level_count: int,
+        size: int,
+    ) -> IntArray:
+        """Return the level of each value among the `size` values that the knots were taken from.
+
+        Parameters
+        ----------
+        values : float array
+        table : LookupTable
+        level_after : int array
+            The level of values before the first knot, then between each knot and the next.
+        is_shared : bool array
+            False, then for each knot whether several levels share it.
+        positions_of : callable
+            Takes the knots that tied values equal, and returns a position for each value.
+        level_count, size : int
+        """
+        knot_count = self.knots_up_to(values, table)
+        level = level_after.take(knot_count)
+        if not is_shared.any():
+            return level
+        is_tied = is_shared.take(knot_count)
+        # Before the first knot this looks at the padding, but `is_shared` is False there.
+        knot = np.subtract(knot_count, 1, out=knot_count)
+        is_tied &= values == table.knots.take(knot)
+        # Where all values are tied, a slice saves the search for them and the copies.
+        tied = slice(None) if is_tied.all() else np.flatnonzero(is_tied)
+        if is_tied.any():
+            level[tied] = levels_at(positions_of(knot[tied]), level_count, size)
+        return level
+
+    def even_draws(
+        self,
+        shuffled: IntArray,
+        cells: IntArray,
+        *,
+        counts: IntArray,
+        starts: IntArray,  # noqa: ARG002 - compiled loops count on from them
+        shift: FloatArray,
+        step: FloatArray,
+        low: FloatArray,
+        last: FloatArray,
+    ) -> FloatArray:
+        """Return low + (start + i + shift) step for the i-th row of each cell, at most `last`.
+
+        Parameters
+        ----------
+        shuffled : int array
+            The rows in the order in which each cell counts them.
+        cells : int array
+            The cell of each row.
+        counts, starts : int array
+            For each cell, its number of rows, and the number of rows in the cells before it.
+        shift, step, low, last : float array
+            For each cell, as in the formula.
+        """
+        # numpy sorts numbers of 8 or 16 bits stably in one or two passes.
+        short_cells = cells.astype(np.min_scalar_type(counts.size))
+        rows = shuffled.take(np.argsort(short_cells.take(shuffled), kind="stable"))
+        ordered = np.arange(cells.size, dtype=np.float64)
+        ordered += np.repeat(shift, counts)
+        ordered *= np.repeat(step, counts)
+        ordered += np.repeat(low, counts)
+        draws = np.empty(cells.size)
+        draws[rows] = np.minimum(ordered, np.repeat(last, counts), out=ordered)
+        return draws
+
+    def sort(self, values: FloatArray) -> None:
+        """Sort in place, NaN last; no value may be -0.0."""
+        values.sort()
+
+
+def cells_of(values: FloatArray, table: LookupTable) -> IntArray:
+    """Return the cell of the grid that each value is in; values outside are in an end cell."""
+    # Knots and values go through the same arithmetic, so rounding cannot change their order.
+    if table.scale == 0:
+        return np.zeros(values.size, dtype=np.int64)
+    with np.errstate(over="ignore"):
+        cell = values - table.low
+        cell *= table.scale
+    np.clip(cell, 0, table.knots_before.size - 1, out=cell)
+    return cell.astype(np.int64)
+
+
+def levels_at(positions: FloatArray, level_count: int, size: int | IntArray) -> IntArray:
+    """Return the level floor(r m / n) of position r = floor(p), of m levels and n values.
+
+    `positions` is overwritten.
+
+    Examples
+    --------
+    >>> levels_at(np.array([0.2, 1.9, 2.0, 3.5]), 2, 4)
+    array([0, 0, 1, 1])
+    """
+    # Both factors are whole and their product is below 2**53, so a quotient that is not whole is
+    # never rounded up to the next level.
+    np.floor(positions, out=positions)
+    positions *= level_count
+    positions /= size
+    return positions.astype(np.int64)
+
+
+NUMPY_KERNELS = Kernels()
+
+
+def kernels_for(row_count: int) -> Kernels:
+    """Return the fastest kernels for this many rows: compiled ones if there are many."""
+    return compiled_kernels() if row_count >= MIN_COMPILED_VALUES else NUMPY_KERNELS
 
 
 @cache
-def _loops() -> ModuleType | None:
+def compiled_kernels() -> Kernels:
+    """Return the compiled kernels, or those of numpy if the extra `[fast]` is not installed."""
     try:
-        from fourfifths._repair import numba_kernels as numba_loops
-    except ImportError:  # not there, or too old for the numpy that is
-        return None
-    return numba_loops
+        from fourfifths._repair.numba_kernels import NumbaKernels
+    except ImportError:  # numba is not installed, or is too old for the installed numpy
+        return NUMPY_KERNELS
+    return NumbaKernels()

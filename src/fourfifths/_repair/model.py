@@ -1,4 +1,10 @@
-"""Some rows and the stratum of each: all at once, or stratum by stratum."""
+"""A fitted repair: how it is fitted to columns, and applied to rows.
+
+Rows are repaired chunk by chunk, on several threads if there are many. `Members` are the rows of a
+chunk with the stratum of each; a column gives each value a level in its stratum, and then the value
+that repair writes at that level. Chunks and columns have random streams of their own, so the result
+does not depend on the number of threads.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -16,115 +22,122 @@ from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.categories import CategoryColumn, fit_categories
 from fourfifths._repair.ordered import Method, OrderedColumn, Ties, fit_ordered
 from fourfifths._repair.profiles import Profiles, fit_profiles
-from fourfifths._repair.quantiles import in_order
-from fourfifths._repair.random import Draws, spread
+from fourfifths._repair.quantiles import sort_in_strata
+from fourfifths._repair.random import Draws, even_uniforms
 from fourfifths._tables.strata import MIN_ROWS_PER_STRATUM, Strata
 from fourfifths._tables.types import ColumnType, check_exact, check_finite
 from fourfifths.errors import ColumnError
 
+Column = OrderedColumn | CategoryColumn
+Scope = Literal["column", "joint"]
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+ROWS_PER_CHUNK = 131_072
+MIN_ROWS_FOR_THREADS = 100_000  # with fewer, threads wait for each other longer than they work
+
+
+# --- rows and their strata ---
+
 
 @dataclass(frozen=True, kw_only=True)
 class Members:
-    """Some rows and the stratum of each.
+    """Rows of a table and the stratum of each.
 
     Attributes
     ----------
     rows : int array or slice
-        A slice where all are meant: nothing is copied then.
+        A slice where the rows follow each other: then nothing is copied.
     strata : int array
-        The stratum of each of these rows; -1 for rows of none.
+        The stratum of each of these rows; -1 for rows without one.
     """
 
     rows: IntArray | slice
     strata: CodeArray
 
-    def some(self, chosen: BoolArray) -> Members:
-        """Return those for which it is true; the same object where it is for all."""
-        if chosen.all():
+    def where(self, mask: BoolArray) -> Members:
+        """Return the members for which the mask is true; the same object if it is for all."""
+        if mask.all():
             return self
-        places = np.flatnonzero(chosen)
-        return Members(rows=self.at(places), strata=self.strata[places])
+        positions = np.flatnonzero(mask)
+        return Members(rows=self.row_numbers(positions), strata=self.strata[positions])
 
-    def at(self, places: IntArray) -> IntArray:
-        """Return the rows at these places among them."""
-        return places + self.rows.start if isinstance(self.rows, slice) else self.rows[places]
+    def row_numbers(self, positions: IntArray) -> IntArray:
+        """Return the rows of the table at these positions among the members."""
+        return positions + self.rows.start if isinstance(self.rows, slice) else self.rows[positions]
 
     @cached_property
     def by_stratum(self) -> list[tuple[int, IntArray]]:
-        """Each stratum that occurs with its places among the rows, in order."""
+        """Each stratum that occurs, with the positions of its members, both increasing."""
         order = np.argsort(self.strata, kind="stable")
         ordered = self.strata[order]
         strata = np.arange(int(ordered[-1]) + 1 if ordered.size else 0)
         first = np.searchsorted(ordered, strata, side="left")
-        last = np.searchsorted(ordered, strata, side="right")
+        end = np.searchsorted(ordered, strata, side="right")
         return [
-            (int(stratum), order[first[stratum] : last[stratum]])
-            for stratum in np.flatnonzero(first < last)
+            (int(stratum), order[first[stratum] : end[stratum]])
+            for stratum in np.flatnonzero(first < end)
         ]
 
 
-def everyone(strata: CodeArray) -> Members:
+def members_of(strata: CodeArray) -> Members:
     """Return all rows that have a stratum.
 
     Examples
     --------
-    >>> everyone(np.array([1, -1, 0, 1], dtype=np.int16)).by_stratum
+    >>> members_of(np.array([1, -1, 0, 1], dtype=np.int16)).by_stratum
     [(0, array([1])), (1, array([0, 2]))]
     """
-    return Members(rows=slice(0, strata.size), strata=strata).some(strata >= 0)
+    return Members(rows=slice(0, strata.size), strata=strata).where(strata >= 0)
 
 
-def parts(strata: CodeArray, size: int) -> Iterator[Members]:
-    """Return the rows that have a stratum in parts of about so many, one after the other.
+def member_chunks(strata: CodeArray, chunk_rows: int) -> Iterator[Members]:
+    """Yield the rows that have a stratum in chunks of about `chunk_rows`.
 
-    A stratum of at most so many rows is in one part, wherever its rows are: what is dealt evenly
-    in each part is then dealt evenly in the stratum. Of larger ones each part has its rows of one
-    stretch of the table.
+    A stratum of at most `chunk_rows` rows is in one chunk, wherever its rows are: ties that are
+    split evenly in each chunk are then split evenly in the stratum. Larger strata are cut where the
+    table is: each chunk has their rows from one stretch of the table.
 
     Examples
     --------
     >>> codes = np.array([0, 0, 1, 0, 0, 0, 1], dtype=np.int16)
-    >>> [part.at(np.arange(part.strata.size)).tolist() for part in parts(codes, 3)]
+    >>> chunks = member_chunks(codes, 3)
+    >>> [chunk.row_numbers(np.arange(chunk.strata.size)).tolist() for chunk in chunks]
     [[0, 1], [3, 4, 5], [2, 6]]
     """
-    members = everyone(strata)
-    if strata.size <= size:
+    members = members_of(strata)
+    if strata.size <= chunk_rows:
         yield members
         return
-    stretches = [slice(start, start + size) for start in range(0, strata.size, size)]
-    number = int(strata.max()) + 2  # -1 is counted too
-    counts = np.sum([np.bincount(strata[own] + 1, minlength=number) for own in stretches], axis=0)
-    is_small = counts[1:] <= size
-    for own in stretches:
-        codes = strata[own]
-        part = Members(rows=own, strata=codes).some((codes >= 0) & ~is_small[codes])
-        if part.strata.size:
-            yield part
-    # Small strata follow each other until they are as many rows as a part has.
-    batch = np.cumsum(np.where(is_small, counts[1:], 0)) // size
-    small = members.some(is_small[members.strata])
-    for _, places in Members(
-        rows=small.rows, strata=batch[small.strata].astype(np.int16)
-    ).by_stratum:
-        yield Members(rows=small.at(places), strata=small.strata[places])
+    stretches = [slice(start, start + chunk_rows) for start in range(0, strata.size, chunk_rows)]
+    code_count = int(strata.max()) + 2  # -1 is counted too
+    counts = np.sum(
+        [np.bincount(strata[stretch] + 1, minlength=code_count) for stretch in stretches], axis=0
+    )[1:]
+    is_small = counts <= chunk_rows
+    for stretch in stretches:
+        codes = strata[stretch]
+        chunk = Members(rows=stretch, strata=codes).where((codes >= 0) & ~is_small[codes])
+        if chunk.strata.size:
+            yield chunk
+    # Small strata are collected one after the other until they fill a chunk.
+    batch = np.cumsum(np.where(is_small, counts, 0)) // chunk_rows
+    small = members.where(is_small[members.strata])
+    batches = Members(rows=small.rows, strata=batch[small.strata].astype(np.int16))
+    for _, positions in batches.by_stratum:
+        yield Members(rows=small.row_numbers(positions), strata=small.strata[positions])
 
 
-Column = OrderedColumn | CategoryColumn
-Scope = Literal["column", "joint"]
-CHUNK = 131_072
-THREADED = 100_000  # rows; below, threads wait for each other longer than they work
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+# --- the fitted repair ---
 
 
 @dataclass(frozen=True, kw_only=True)
-class Placed:
-    """Values of one column, none missing, and where they are put.
+class PlacedValues:
+    """Values of one column, none missing, with the level of each.
 
     Attributes
     ----------
     column : int
-        The column's place.
+        The index of the column.
     rows : int array or slice
     values : float array
     level : int array
@@ -159,191 +172,276 @@ class Model:
         self,
         values: Sequence[FloatArray],
         strata: CodeArray,
+        *,
         out: Sequence[FloatArray],
         method: Method,
         amount: float,
         draws: Draws,
+        chunk_rows: int = ROWS_PER_CHUNK,
+        workers: int | None = None,
     ) -> None:
-        """Write the repaired columns to `out`; rows of stratum -1 and missing values stay."""
-        choosing = method == "random" and amount < 1
+        """Write the repaired columns to `out`; rows of stratum -1 and missing values stay.
 
-        def run(work: tuple[int, Members, int | None]) -> None:
-            number, members, place = work
-            random = draws.part(number).part(0 if place is None else place).generator()
-            if choosing:
-                coin = spread(members.strata.astype(np.int64), random)
-                members = members.some(coin < amount)
-            for each in self.placed(values, members, random, place):
-                column = self.columns[each.column]
-                repaired = column.write(each.values, each.level, method, amount, random)
-                out[each.column][each.rows] = repaired
+        Parameters
+        ----------
+        values : sequence of float array
+            The columns.
+        strata : int array
+            The stratum of each row.
+        out : sequence of float array
+            Columns that hold a copy of `values`.
+        method, amount
+            As in `Repairer`.
+        draws : Draws
+        chunk_rows : int
+            About how many rows are repaired at a time.
+        workers : int, optional
+            The number of threads, which does not change the result; by default, as many as there
+            are processors if rows are many, and otherwise one.
+        """
+        is_drawn = method == "random" and amount < 1
 
-        # Columns that are repaired alone are worked on alone, unless they share a coin.
-        shared = self.profiles is not None or choosing
-        places = [None] if shared else range(len(self.columns))
-        each_part = enumerate(parts(strata, CHUNK))
-        work = ((number, part, place) for number, part in each_part for place in places)
-        threaded(run, work, strata.size)
+        def repair(task: tuple[int, Members, int | None]) -> None:
+            chunk_number, members, column_index = task
+            stream = draws.substream(chunk_number).substream(column_index or 0)
+            random = stream.generator()
+            if is_drawn:
+                uniforms = even_uniforms(members.strata.astype(np.int64), random)
+                members = members.where(uniforms < amount)
+            for placed in self.place(values, members, random=random, column_index=column_index):
+                out[placed.column][placed.rows] = self.columns[placed.column].repaired(
+                    placed.values, placed.level, method=method, amount=amount, random=random
+                )
 
-    def placed(
+        # Columns are separate tasks, unless they share the profiles or the draw of the row.
+        are_together = self.profiles is not None or is_drawn
+        column_indices = [None] if are_together else range(len(self.columns))
+        tasks = (
+            (chunk_number, chunk, column_index)
+            for chunk_number, chunk in enumerate(member_chunks(strata, chunk_rows))
+            for column_index in column_indices
+        )
+        run_all(repair, tasks, row_count=strata.size, workers=workers)
+
+    def place(
         self,
         values: Sequence[FloatArray],
         members: Members,
+        *,
         random: np.random.Generator,
-        place: int | None = None,
-    ) -> Iterator[Placed]:
-        """Put rows at their levels, in all columns or in one of those that are repaired alone."""
-        if self.profiles is not None:
-            yield from self._together(values, members, random)
+        column_index: int | None = None,
+    ) -> Iterator[PlacedValues]:
+        """Yield the values of all columns with their levels, or of one column if it is named.
+
+        Under joint repair all columns are placed, stratum by stratum, whatever is named.
+        """
+        if self.profiles is None:
+            indices = range(len(self.columns)) if column_index is None else [column_index]
+            for index in indices:
+                yield self._place_alone(values[index], members, column_index=index, random=random)
             return
-        for each in range(len(self.columns)) if place is None else [place]:
-            yield self._alone(values[each], members, random, each)
-
-    def _alone(
-        self, values: FloatArray, members: Members, random: np.random.Generator, place: int
-    ) -> Placed:
-        """One column by itself: all strata at once where its values are few."""
-        own = values[members.rows]
-        present = ~np.isnan(own)
-        known = members.some(present)
-        own = own if known is members else own[present]
-        column = self.columns[place]
-        level = None
-        if isinstance(column, OrderedColumn):
-            level = column.at_once(known.strata, own, self.ties, random)
-        if level is None:
-            level = np.empty(own.size, dtype=np.int64)
-            for stratum, rows in known.by_stratum:
-                level[rows] = column.to_levels(stratum, own[rows], self.ties, random)
-        return Placed(column=place, rows=known.rows, values=own, level=level)
-
-    def _together(
-        self, values: Sequence[FloatArray], members: Members, random: np.random.Generator
-    ) -> Iterator[Placed]:
-        """All columns of a stratum as one vector."""
-        assert self.profiles is not None
-        for stratum, places in members.by_stratum:
-            rows = members.at(places)
-            own = [each[rows] for each in values]
-            ranks = rank_matrix(self.columns, own, stratum, self.ties, random)
-            profile = self.profiles.of(ranks, stratum, random)
-            if self.profiles.number > 1:
-                ranks = self.profiles.repaired(ranks, profile, stratum)
-            for place, column in enumerate(self.columns):
-                known = np.flatnonzero(~np.isnan(own[place]))
-                level = column.from_ranks(ranks[known, place])
-                yield Placed(
-                    column=place,
-                    rows=rows[known],
-                    values=own[place][known],
-                    level=level,
+        for stratum, positions in members.by_stratum:
+            rows = members.row_numbers(positions)
+            stratum_values = [column_values[rows] for column_values in values]
+            ranks = rank_matrix(
+                self.columns, stratum_values, stratum=stratum, ties=self.ties, random=random
+            )
+            profile = self.profiles.profiles_of(ranks, stratum, random=random)
+            # A single profile is the whole stratum, in which the ranks are what they are already.
+            if self.profiles.profile_count > 1:
+                ranks = self.profiles.repaired_ranks(ranks, profile, stratum=stratum)
+            for index, column in enumerate(self.columns):
+                present = np.flatnonzero(~np.isnan(stratum_values[index]))
+                yield PlacedValues(
+                    column=index,
+                    rows=rows[present],
+                    values=stratum_values[index][present],
+                    level=column.levels_at_ranks(ranks[present, index]),
                     profile=profile,
                 )
 
-
-def fit_model(
-    columns: Sequence[Callable[[], Column]],
-    values: Sequence[FloatArray],
-    strata: CodeArray,
-    scope: Scope,
-    ties: Ties,
-    draws: Draws,
-) -> Model:
-    """Fit each column, and the profiles if the whole vector is to be alike."""
-    fitted = tuple(threaded(lambda fit: fit(), columns, strata.size))
-    if scope == "column":
-        return Model(columns=fitted, profiles=None, ties=ties)
-    random = draws.generator()
-    ranks = []
-    members = everyone(strata)
-    for stratum, places in members.by_stratum:
-        rows = members.at(places)
-        own = [each[rows] for each in values]
-        ranks.append(rank_matrix(fitted, own, stratum, ties, random))
-    return Model(
-        columns=fitted,
-        profiles=fit_profiles(ranks, [column.scores for column in fitted], random),
-        ties=ties,
-    )
+    def _place_alone(
+        self,
+        values: FloatArray,
+        members: Members,
+        *,
+        column_index: int,
+        random: np.random.Generator,
+    ) -> PlacedValues:
+        """Place one column by itself: all strata at once if its values are few."""
+        member_values = values[members.rows]
+        is_present = ~np.isnan(member_values)
+        present = members.where(is_present)
+        if present is not members:
+            member_values = member_values[is_present]
+        column = self.columns[column_index]
+        level = None
+        if isinstance(column, OrderedColumn):
+            level = column.levels_in_all_strata(
+                member_values, present.strata, ties=self.ties, random=random
+            )
+        if level is None:
+            level = np.empty(member_values.size, dtype=np.int64)
+            for stratum, positions in present.by_stratum:
+                level[positions] = column.levels_of(
+                    member_values[positions], stratum, ties=self.ties, random=random
+                )
+        return PlacedValues(
+            column=column_index, rows=present.rows, values=member_values, level=level
+        )
 
 
 def rank_matrix(
     columns: Sequence[Column],
     values: Sequence[FloatArray],
+    *,
     stratum: int,
     ties: Ties,
     random: np.random.Generator,
 ) -> FloatArray:
-    """Return the rank of each value in its stratum, NaN where it is missing."""
-    # Columns are what is sorted.
-    found = np.full((values[0].size, len(columns)), np.nan, order="F")
-    for place, (column, own) in enumerate(zip(columns, values, strict=True)):
-        present = ~np.isnan(own)
-        found[present, place] = column.to_ranks(stratum, own[present], ties, random)
-    return found
+    """Return the rank of each value in its stratum, rows by columns; NaN where it is missing."""
+    # Column by column in memory, since profiles sort and look up whole columns.
+    ranks = np.full((values[0].size, len(columns)), np.nan, order="F")
+    for index, (column, column_values) in enumerate(zip(columns, values, strict=True)):
+        is_present = ~np.isnan(column_values)
+        ranks[is_present, index] = column.ranks_of(
+            column_values[is_present], stratum, ties=ties, random=random
+        )
+    return ranks
 
 
-def threaded(work: Callable[[Item], Result], items: Iterable[Item], rows: int) -> list[Result]:
-    """Do the work for each item; where rows are many, several beside each other."""
-    workers = os.cpu_count() or 1
-    if workers < 2 or rows < THREADED:
-        return [work(item) for item in items]
+def run_all(
+    task: Callable[[Argument], Result],
+    arguments: Iterable[Argument],
+    *,
+    row_count: int,
+    workers: int | None,
+) -> list[Result]:
+    """Run the task with each argument, on several threads if rows are many.
+
+    Parameters
+    ----------
+    task : callable
+    arguments : iterable
+    row_count : int
+    workers : int or None
+        The number of threads; None chooses it by the rows and the processors.
+    """
+    if workers is None:
+        workers = (os.cpu_count() or 1) if row_count >= MIN_ROWS_FOR_THREADS else 1
+    if workers < 2:
+        return [task(argument) for argument in arguments]
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(work, items))
+        return list(pool.map(task, arguments))
+
+
+# --- fitting ---
 
 
 def fit_columns(
     values: Sequence[FloatArray],
-    typed: Sequence[ColumnType],
+    column_types: Sequence[ColumnType],
+    *,
     strata: Strata,
     codes: CodeArray,
     scope: Scope,
     ties: Ties,
     levels: int,
     draws: Draws,
+    workers: int | None = None,
 ) -> Model:
-    """Fit each column in its strata."""
+    """Fit each column in its strata and, for joint repair, the profiles.
+
+    Parameters
+    ----------
+    values : sequence of float array
+        The columns to repair, as numbers.
+    column_types : sequence of ColumnType
+    strata : Strata
+    codes : int array
+        The stratum of each row; -1 for rows without one.
+    scope, ties, levels
+        As in `Repairer`.
+    draws : Draws
+    workers : int, optional
+        As in `Model.apply`.
+    """
     order = np.argsort(codes, kind="stable")
     if order.size < np.iinfo(np.int32).max:
         order = order.astype(np.int32)  # half the memory
-    known = order[order.size - sum(strata.rows) :]
-    fits = [
-        partial(_fit, each, own, codes, known, strata, levels)
-        for each, own in zip(typed, values, strict=True)
-    ]
-    return fit_model(fits, values, codes, scope, ties, draws)
+    rows = order[order.size - sum(strata.rows) :]  # rows without a stratum come first
+
+    def fit(column: tuple[ColumnType, FloatArray]) -> Column:
+        return fit_column(*column, codes=codes, rows=rows, strata=strata, levels=levels)
+
+    columns = tuple(
+        run_all(fit, zip(column_types, values, strict=True), row_count=codes.size, workers=workers)
+    )
+    if scope == "column":
+        return Model(columns=columns, profiles=None, ties=ties)
+    random = draws.generator()
+    members = members_of(codes)
+    ranks = []
+    for stratum, positions in members.by_stratum:
+        stratum_rows = members.row_numbers(positions)
+        stratum_values = [column_values[stratum_rows] for column_values in values]
+        ranks.append(
+            rank_matrix(columns, stratum_values, stratum=stratum, ties=ties, random=random)
+        )
+    profiles = fit_profiles(ranks, [column.scores for column in columns], random=random)
+    return Model(columns=columns, profiles=profiles, ties=ties)
 
 
-def _fit(
+def fit_column(
     typed: ColumnType,
     values: FloatArray,
+    *,
     codes: CodeArray,
     rows: NDArray[Any],
     strata: Strata,
     levels: int,
 ) -> Column:
-    """Fit one column from the sorted values of each stratum."""
+    """Fit one column from the sorted values of each stratum.
+
+    Parameters
+    ----------
+    typed : ColumnType
+    values : float array
+    codes : int array
+        The stratum of each row; -1 for rows without one.
+    rows : int array
+        The rows of all strata, stratum after stratum.
+    strata : Strata
+    levels : int
+        The most levels that the column is cut into.
+    """
     ordered = []
-    for own in in_order(values, codes, rows, strata.rows):
-        present = own[: np.searchsorted(own, np.nan)]  # missing sorts last
+    for stratum_values in sort_in_strata(values, codes, rows=rows, sizes=strata.rows):
+        present = stratum_values[: np.searchsorted(stratum_values, np.nan)]  # NaNs are last
         if present.size and np.isinf(present[[0, -1]]).any():
             check_finite(values, typed)
         ordered.append(present)
-    _check_sizes(typed, [own.size for own in ordered], strata)
-    if typed.kind == "category":
-        number = len(typed.categories)
-        counts = [np.bincount(own.astype(np.int64), minlength=number) for own in ordered]
-        return fit_categories(typed.name, typed.categories, counts)
-    if typed.kind == "integer":
-        check_exact(typed, max(abs(own[place]) for own in ordered for place in (0, -1)))
-    return fit_ordered(typed.name, typed.kind, typed.categories, ordered, levels)
-
-
-def _check_sizes(typed: ColumnType, sizes: Sequence[int], strata: Strata) -> None:
-    few = [place for place, size in enumerate(sizes) if size < MIN_ROWS_PER_STRATUM]
-    if few:
-        lacking = ", ".join(f"{strata.labels[place]!r} has {sizes[place]}" for place in few)
+    small = [
+        stratum for stratum, present in enumerate(ordered) if present.size < MIN_ROWS_PER_STRATUM
+    ]
+    if small:
+        sizes = ", ".join(f"{strata.labels[code]!r} has {ordered[code].size}" for code in small)
         raise ColumnError(
-            f"column {typed.name!r}: fewer than {MIN_ROWS_PER_STRATUM} values that are not missing in a stratum: "
-            f"{lacking}; leave the column out, or make coarser strata"
+            f"column {typed.name!r}: fewer than {MIN_ROWS_PER_STRATUM} values that are not missing "
+            f"in a stratum: {sizes}; leave the column out, or make coarser strata"
         )
+    if typed.kind == "category":
+        counts = [
+            np.bincount(present.astype(np.int64), minlength=len(typed.categories))
+            for present in ordered
+        ]
+        return fit_categories(typed.name, typed.categories, counts=counts)
+    if typed.kind == "integer":
+        check_exact(typed, max(max(abs(present[0]), abs(present[-1])) for present in ordered))
+    return fit_ordered(
+        typed.name,
+        typed.kind,
+        categories=typed.categories,
+        ordered=ordered,
+        max_levels=levels,
+    )

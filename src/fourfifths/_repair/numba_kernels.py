@@ -1,4 +1,7 @@
-"""What `compiled` hands out: loops over values, compiled by numba when first called."""
+"""The loops of `kernels`, compiled by numba when first called.
+
+This module is only imported where values are many and numba is installed.
+"""
 
 from __future__ import annotations
 
@@ -10,148 +13,206 @@ from numba import njit
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._repair.kernels import Kernels, LookupTable
 
-FirstArray = NDArray[np.int32]
-WordArray = NDArray[np.uint64]
-NONE, ONE, TWO, BYTE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(255)
-SIGN = np.uint64(1 << 63)
-NANS = np.uint64(0x7FF << 53)  # the bits of infinity without its sign, moved up by one
+CountArray = NDArray[np.int32]
+BitArray = NDArray[np.uint64]
+# numba turns a sum of a signed and an unsigned number into a float, so all of these are unsigned.
+ZERO, ONE, TWO, BYTE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(255)
+SIGN_BIT = np.uint64(1 << 63)
+INFINITY_BITS = np.uint64(0x7FF << 53)  # without the sign, moved up by one; NaNs are above
 
 
-def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile without holding Python's lock, and keep the result on disk where that can be."""
+def compile_loop(
+    loop: Callable[..., Any], *, compiler: Callable[..., Any] = njit
+) -> Callable[..., Any]:
+    """Compile without holding Python's lock, and keep the result on disk where that is possible."""
     compiled: Callable[..., Any]
     try:
-        compiled = njit(nogil=True, cache=True)(loop)
-    except RuntimeError:  # there is nowhere to keep it
-        compiled = njit(nogil=True)(loop)
+        compiled = compiler(nogil=True, cache=True)(loop)
+    except RuntimeError:  # no folder for the cache can be written to
+        compiled = compiler(nogil=True)(loop)
     return compiled
 
 
-@_compiled
-def _place(
-    value: float, knots: FloatArray, first: FirstArray, low: float, scale: float, top: Any
+class NumbaKernels(Kernels):
+    """The loops over values, compiled."""
+
+    def knots_up_to(self, values: FloatArray, table: LookupTable) -> IntArray:
+        """Return how many knots are not larger than each value; no value may be NaN."""
+        knot_counts = np.empty(values.size, dtype=np.int64)
+        knots_up_to_loop(values, *table, knot_counts)
+        return knot_counts
+
+    def levels(
+        self,
+        values: FloatArray,
+        table: LookupTable,
+        *,
+        level_after: IntArray,
+        is_shared: BoolArray,
+        positions_of: Callable[[IntArray], FloatArray],
+        level_count: int,
+        size: int,
+    ) -> IntArray:
+        """Return the level of each value; see `Kernels.levels`."""
+        level, tied, knot = (np.empty(values.size, dtype=np.int64) for _ in range(3))
+        tied_count = levels_loop(values, *table, level_after, is_shared, level, tied, knot)
+        if tied_count:
+            positions = positions_of(knot[:tied_count])
+            write_levels_loop(positions, tied[:tied_count], level_count, size, level)
+        return level
+
+    def even_draws(
+        self,
+        shuffled: IntArray,
+        cells: IntArray,
+        *,
+        counts: IntArray,  # noqa: ARG002 - numpy needs them
+        starts: IntArray,
+        shift: FloatArray,
+        step: FloatArray,
+        low: FloatArray,
+        last: FloatArray,
+    ) -> FloatArray:
+        """Return evenly spread draws for the rows of each cell; see `Kernels.even_draws`."""
+        draws = np.empty(cells.size)
+        even_draws_loop(shuffled, cells, starts.copy(), shift, step, low, last, draws)
+        return draws
+
+    def sort(self, values: FloatArray) -> None:
+        """Sort in place, NaN last; no value may be -0.0."""
+        radix_sort(values.view(np.uint64), np.empty(values.size, dtype=np.uint64))
+
+
+@compile_loop
+def search_knots(
+    value: float, knots: FloatArray, knots_before: CountArray, low: float, scale: float, top: Any
 ) -> Any:
-    # No branch depends on the value: a wrong guess takes longer than a comparison. The last two
-    # halvings are always made, since most tables need no more. Numbers without a sign spare a
-    # check for places that are counted from the end.
-    last = np.float64(first.size - 1)
-    at = (value - low) * scale
-    at = at if at > 0.0 else 0.0
-    at = at if at < last else last
-    place = np.uint64(first[np.uint64(at)])
+    """Return how many knots are not larger than one value; `top` is the first step."""
+    # No branch depends on the value: a wrong guess of the processor takes longer than a comparison.
+    # The last two halvings are always made, since most tables need no more. Unsigned indices save
+    # numba's check for negative ones, which count from the end.
+    last_cell = np.float64(knots_before.size - 1)
+    cell = (value - low) * scale
+    cell = cell if cell > 0.0 else 0.0
+    cell = cell if cell < last_cell else last_cell
+    count = np.uint64(knots_before[np.uint64(cell)])
     step = top
     while step > TWO:
-        place += step if knots[place + step - ONE] <= value else NONE
+        count += step if knots[count + step - ONE] <= value else ZERO
         step >>= ONE
-    place += TWO if knots[place + ONE] <= value else NONE
-    place += ONE if knots[place] <= value else NONE
-    return place
+    count += TWO if knots[count + ONE] <= value else ZERO
+    count += ONE if knots[count] <= value else ZERO
+    return count
 
 
-@_compiled
-def places(
+@compile_loop
+def knots_up_to_loop(
     values: FloatArray,
     knots: FloatArray,
-    first: FirstArray,
+    knots_before: CountArray,
     low: float,
     scale: float,
     halvings: int,
-    found: IntArray,
+    knot_counts: IntArray,
 ) -> None:
-    """See `lookup.Grid.places`."""
+    """Write how many knots are not larger than each value."""
     top = ONE << np.uint64(halvings) >> ONE
     for row in range(values.size):
-        found[row] = _place(values[row], knots, first, low, scale, top)
+        knot_counts[row] = search_knots(values[row], knots, knots_before, low, scale, top)
 
 
-@_compiled
-def levels(
+@compile_loop
+def levels_loop(
     values: FloatArray,
     knots: FloatArray,
-    first: FirstArray,
+    knots_before: CountArray,
     low: float,
     scale: float,
     halvings: int,
     level_after: IntArray,
-    is_split: BoolArray,
+    is_shared: BoolArray,
     level: IntArray,
     tied: IntArray,
     knot: IntArray,
 ) -> int:
-    """See `quantiles.Ranks.at_levels`; return how many rows are tied."""
+    """Write the levels, the tied rows and the knots that these equal; return how many are tied."""
     top = ONE << np.uint64(halvings) >> ONE
-    many = 0
+    tied_count = 0
     for row in range(values.size):
-        place = _place(values[row], knots, first, low, scale, top)
-        level[row] = level_after[place]
-        if is_split[place] and values[row] == knots[place - ONE]:
-            tied[many] = row
-            knot[many] = place - ONE
-            many += 1
-    return many
+        count = search_knots(values[row], knots, knots_before, low, scale, top)
+        level[row] = level_after[count]
+        if is_shared[count] and values[row] == knots[count - ONE]:
+            tied[tied_count] = row
+            knot[tied_count] = count - ONE
+            tied_count += 1
+    return tied_count
 
 
-@_compiled
-def deal(
+@compile_loop
+def write_levels_loop(
+    positions: FloatArray, rows: IntArray, level_count: int, size: int, level: IntArray
+) -> None:
+    """Write floor(r m / n) for the tied rows; see `kernels.levels_at`."""
+    for index in range(rows.size):
+        level[np.uint64(rows[index])] = int(np.floor(positions[index]) * level_count / size)
+
+
+@compile_loop
+def even_draws_loop(
     shuffled: IntArray,
     cells: IntArray,
-    starts: IntArray,
+    position: IntArray,
     shift: FloatArray,
-    rate: FloatArray,
+    step: FloatArray,
     low: FloatArray,
     last: FloatArray,
     draws: FloatArray,
 ) -> None:
-    """See `draws.deal`; what is in `starts` is written over."""
-    for place in range(shuffled.size):
-        row = np.uint64(shuffled[place])
+    """Write the draws; `position` begins at each cell's start and is counted up."""
+    for index in range(shuffled.size):
+        row = np.uint64(shuffled[index])
         cell = np.uint64(cells[row])
-        draw = (starts[cell] + shift[cell]) * rate[cell] + low[cell]
+        draw = (position[cell] + shift[cell]) * step[cell] + low[cell]
         draws[row] = min(draw, last[cell])
-        starts[cell] += 1
+        position[cell] += 1
 
 
-@_compiled
-def levels_at(stand: FloatArray, rows: IntArray, levels: int, size: int, level: IntArray) -> None:
-    """See `quantiles.level_of`."""
-    for place in range(rows.size):
-        level[np.uint64(rows[place])] = int(np.floor(stand[place]) * levels / size)
+@compile_loop
+def radix_sort(keys: BitArray, spare: BitArray) -> None:
+    """Sort floats, passed as their bits, by one byte after the other (a radix sort).
 
-
-@_compiled
-def sort(keys: WordArray, spare: WordArray) -> None:
-    """See `ordering.in_order`: sort floats, given as their bits, by one byte after the other.
-
-    Bits are turned into numbers without a sign that are in the same order, and back. A byte that
-    all share takes no time.
+    The bits are turned into unsigned numbers that have the same order, and back. A byte that all
+    keys share takes no time.
     """
     counts = np.zeros((8, 256), dtype=np.int64)
-    for place in range(keys.size):
-        key = keys[place]
-        if key << ONE > NANS:
-            key = ~NONE  # missing values are last
+    for index in range(keys.size):
+        key = keys[index]
+        if key << ONE > INFINITY_BITS:
+            key = ~ZERO  # NaNs go last
         else:
-            key = (NONE if key == SIGN else key) ^ (~NONE if key > SIGN else SIGN)
-        keys[place] = key
+            # A negative float is larger the smaller its bits are, so all its bits are flipped.
+            key = (ZERO if key == SIGN_BIT else key) ^ (~ZERO if key > SIGN_BIT else SIGN_BIT)
+        keys[index] = key
         for byte in range(8):
             counts[byte, (key >> np.uint64(8 * byte)) & BYTE] += 1
-    here, there = keys, spare
+    source, target = keys, spare
     for byte in range(8):
         shift = np.uint64(8 * byte)
         if counts[byte, (keys[0] >> shift) & BYTE] == keys.size:
             continue
-        place = 0
+        start = 0
         for value in range(256):
-            many = counts[byte, value]
-            counts[byte, value] = place
-            place += many
-        for place in range(keys.size):
-            key = here[place]
+            count = counts[byte, value]
+            counts[byte, value] = start
+            start += count
+        for index in range(keys.size):
+            key = source[index]
             value = (key >> shift) & BYTE
-            there[counts[byte, value]] = key
+            target[counts[byte, value]] = key
             counts[byte, value] += 1
-        here, there = there, here
-    for place in range(keys.size):
-        key = here[place]
-        keys[place] = key ^ (SIGN if key >= SIGN else ~NONE)
+        source, target = target, source
+    for index in range(keys.size):
+        key = source[index]
+        keys[index] = key ^ (SIGN_BIT if key >= SIGN_BIT else ~ZERO)

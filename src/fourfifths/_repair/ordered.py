@@ -1,4 +1,12 @@
-"""Columns of few values: all strata at once, since a stratum and a value make a cell."""
+"""One column of numbers or of ordered categories: how it is fitted, ranked and rewritten.
+
+The paper's repair of a column (Feldman et al. 2015, section 5): each stratum's sorted values are
+cut into the same number of levels, the consensus of a level is the median over strata of its
+representatives, and repair moves each value towards the consensus of its level.
+
+Where a column has few distinct values, all strata are ranked at once: a stratum and a value make a
+cell, and `FewValues` knows which positions the rows of each cell share.
+"""
 
 from __future__ import annotations
 
@@ -10,85 +18,26 @@ from typing import Any, Literal
 import numpy as np
 
 from fourfifths._arrays import CodeArray, FloatArray, IntArray
+from fourfifths._repair.kernels import levels_at
 from fourfifths._repair.quantiles import (
     Grid,
     Ranks,
-    distinct,
-    level_of,
+    distinct_values,
     make_grid,
-    median_of,
+    median_over_strata,
     rank_table,
     representatives,
 )
-from fourfifths._repair.random import deal
-
-FEW = 4  # levels for each value, at least
-WIDE = 4_096  # cells of the grid, in which most values have one each
-WORTH = 8  # cells for each row, at most: each has to be dealt from
-
-
-@dataclass(frozen=True, kw_only=True)
-class FewValues:
-    """The places that the equals of each value have among their stratum's values.
-
-    Attributes
-    ----------
-    grid : Grid
-        Over the distinct values.
-    low, high : int array
-        Of shape strata by values: the first place, and the first after the last. A value that is
-        no knot of a stratum has the last place of the knot before it.
-    sizes : int array
-        How many values each stratum has.
-    levels : int
-        Into how many levels they are cut.
-    """
-
-    grid: Grid
-    low: IntArray
-    high: IntArray
-    sizes: IntArray
-    levels: int
-
-    def at_levels(
-        self, strata: CodeArray, values: FloatArray, random: np.random.Generator
-    ) -> IntArray | None:
-        """Return the level of each value in its stratum.
-
-        Equals are spread evenly over the levels that they share, at random. None if some value is
-        none of the few, or if rows are so few that their strata one by one take less time.
-        """
-        if WORTH * values.size < self.low.size:
-            return None
-        place = self.grid.exact(values)
-        if place is None:
-            return None
-        cell = place + np.multiply(strata, self.low.shape[1], dtype=np.int64)
-        stand = deal(cell, self.low.ravel(), self.high.ravel(), random)
-        return level_of(stand, self.levels, self.sizes.take(strata))
-
-
-def few_values_of(values: FloatArray, strata: Sequence[Ranks]) -> FewValues | None:
-    """Return the cells of a column's distinct values and its strata; None if values are many."""
-    levels = strata[0].levels
-    if FEW * values.size > levels:
-        return None
-    low, high = zip(*(each.places(values) for each in strata), strict=True)
-    sizes = np.array([each.size for each in strata])
-    return FewValues(
-        grid=make_grid(values, least=WIDE),
-        low=np.stack(low),
-        high=np.stack(high),
-        sizes=sizes,
-        levels=levels,
-    )
-
+from fourfifths._repair.random import even_draws
 
 Method = Literal["combinatorial", "geometric", "random"]
 Ties = Literal["split", "mid"]
 OrderedKind = Literal["number", "integer", "ordered"]
-# A place in the sorted values that is whole but for rounding counts as whole.
-ROUNDING = 1e-9
+# An index that is whole but for rounding counts as whole: without it, floor(2.9999999999) is 2.
+INDEX_TOLERANCE = 1e-9
+MIN_LEVELS_PER_VALUE = 4  # with fewer, values are not few and most are not tied
+MIN_GRID_CELLS = 4_096  # wide enough that most values have a cell of their own
+MAX_CELLS_PER_ROW = 8  # with more, ranking the strata one by one takes less time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +49,7 @@ class OrderedColumn:
     name : str, or int in an array
     kind : {"number", "integer", "ordered"}
     categories : tuple of str
-        The labels of an ordered column, lowest first; its values are their places.
+        The labels of an ordered column, lowest first; its values are their indices.
     values : float array
         The distinct values, sorted: all of them, or as many as there may be levels.
     consensus : float array
@@ -117,19 +66,19 @@ class OrderedColumn:
 
     @property
     def levels(self) -> int:
-        """How many levels there are."""
+        """The number of levels."""
         return self.consensus.size
 
     @cached_property
     def value_grid(self) -> Grid:
-        """The distinct values, ready to be looked up in."""
+        """The distinct values, ready to look values up in."""
         return make_grid(self.values)
 
     @cached_property
     def nearest(self) -> IntArray:
-        """For each level, the place of the value nearest to its consensus; of two, the lower."""
-        middles = self.values[:-1] + np.diff(self.values) / 2
-        return np.searchsorted(middles, self.consensus, side="left")
+        """For each level, the index of the value nearest to its consensus; of two, the lower."""
+        midpoints = self.values[:-1] + np.diff(self.values) / 2
+        return np.searchsorted(midpoints, self.consensus, side="left")
 
     @cached_property
     def full(self) -> FloatArray:
@@ -139,47 +88,48 @@ class OrderedColumn:
     @cached_property
     def scores(self) -> FloatArray:
         """For each level, the mean rank of the levels with the same value: free of units."""
-        _, place, counts = np.unique(self.full, return_inverse=True, return_counts=True)
-        return ((np.cumsum(counts) - counts / 2) / self.levels)[place]
+        _, value_index, counts = np.unique(self.full, return_inverse=True, return_counts=True)
+        return ((np.cumsum(counts) - counts / 2) / self.levels)[value_index]
 
     @cached_property
     def few(self) -> FewValues | None:
-        """The strata's places of each value, where values are few."""
+        """The positions of each value in each stratum, if values are few."""
         return few_values_of(self.values, self.strata)
 
-    def at_once(
-        self, strata: CodeArray, values: FloatArray, ties: Ties, random: np.random.Generator
+    def levels_in_all_strata(
+        self, values: FloatArray, strata: CodeArray, *, ties: Ties, random: np.random.Generator
     ) -> IntArray | None:
-        """Return the level of each value in its stratum, or None where values are not few."""
+        """Return the level of each value in its stratum, or None if values are not few."""
         if ties == "mid" or self.few is None:
             return None
-        return self.few.at_levels(strata, values, random)
+        return self.few.levels_of(values, strata, random=random)
 
-    def to_levels(
-        self, stratum: int, values: FloatArray, ties: Ties, random: np.random.Generator
+    def levels_of(
+        self, values: FloatArray, stratum: int, *, ties: Ties, random: np.random.Generator
     ) -> IntArray:
-        """Return the level of each value in its stratum."""
-        return self.strata[stratum].at_levels(values, random if ties == "split" else None)
+        """Return the level of each value in one stratum."""
+        return self.strata[stratum].levels_of(values, random if ties == "split" else None)
 
-    def to_ranks(
-        self, stratum: int, values: FloatArray, ties: Ties, random: np.random.Generator
+    def ranks_of(
+        self, values: FloatArray, stratum: int, *, ties: Ties, random: np.random.Generator
     ) -> FloatArray:
-        """Return the rank of each value in its stratum."""
-        return self.strata[stratum].at_ranks(values, random if ties == "split" else None)
+        """Return the rank of each value in one stratum."""
+        return self.strata[stratum].ranks_of(values, random if ties == "split" else None)
 
-    def from_ranks(self, ranks: FloatArray) -> IntArray:
-        """Return the level that has each rank."""
+    def levels_at_ranks(self, ranks: FloatArray) -> IntArray:
+        """Return the level that contains each rank."""
         return np.minimum((ranks * self.levels).astype(np.int64), self.levels - 1)
 
-    def write(
+    def repaired(
         self,
         values: FloatArray,
         level: IntArray,
+        *,
         method: Method,
         amount: float,
         random: np.random.Generator,  # noqa: ARG002 - categories need it
     ) -> FloatArray:
-        """Return the repaired values; under random repair, of rows that the coin has chosen."""
+        """Return the repaired values; for random repair, of rows that were drawn to be repaired."""
         if method == "geometric" and self.kind != "ordered":
             if amount == 1:
                 return self.consensus.take(level)
@@ -189,28 +139,97 @@ class OrderedColumn:
             return repaired
         if method == "random":
             return self.full.take(level)
-        own = np.maximum(self.value_grid.places(values) - 1, 0)
-        place = (1 - amount) * own + amount * self.nearest.take(level)
-        return self.values[np.floor(place + ROUNDING).astype(np.int64)]
+        value_index = np.maximum(self.value_grid.knots_up_to(values) - 1, 0)
+        repaired_index = (1 - amount) * value_index + amount * self.nearest.take(level)
+        return self.values[np.floor(repaired_index + INDEX_TOLERANCE).astype(np.int64)]
 
 
 def fit_ordered(
     name: Any,
     kind: OrderedKind,
+    *,
     categories: tuple[Any, ...],
     ordered: Sequence[FloatArray],
-    at_most: int,
+    max_levels: int,
 ) -> OrderedColumn:
-    """Fit a column from the sorted values of each stratum."""
-    levels = min(at_most, *(own.size for own in ordered))
-    # A stable sort merges what is in order already.
-    merged = np.sort(np.concatenate([distinct(own, at_most) for own in ordered]), kind="stable")
-    values = distinct(merged, at_most)
+    """Fit a column.
+
+    Parameters
+    ----------
+    name, kind, categories
+        As in `OrderedColumn`.
+    ordered : sequence of float array
+        The sorted values of each stratum, without missing ones.
+    max_levels : int
+        The most levels; there are fewer if the smallest stratum has fewer values.
+    """
+    level_count = min(max_levels, *(stratum_values.size for stratum_values in ordered))
+    # A stable sort is fast here: it merges runs that are sorted already.
+    merged = np.sort(
+        np.concatenate([distinct_values(values, max_levels) for values in ordered]), kind="stable"
+    )
     return OrderedColumn(
         name=name,
         kind=kind,
         categories=categories,
-        values=values,
-        consensus=median_of([representatives(own, levels) for own in ordered]),
-        strata=tuple(rank_table(own, levels) for own in ordered),
+        values=distinct_values(merged, max_levels),
+        consensus=median_over_strata([representatives(values, level_count) for values in ordered]),
+        strata=tuple(rank_table(values, level_count) for values in ordered),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FewValues:
+    """The positions that the equals of each value have among the values of their stratum.
+
+    Attributes
+    ----------
+    grid : Grid
+        Over the distinct values.
+    low, high : int array
+        Of shape (strata, values): the first position, and the position after the last. A value
+        that is no knot of a stratum has the last position of the knot before it.
+    sizes : int array
+        The number of values of each stratum.
+    levels : int
+        The number of levels that they are cut into.
+    """
+
+    grid: Grid
+    low: IntArray
+    high: IntArray
+    sizes: IntArray
+    levels: int
+
+    def levels_of(
+        self, values: FloatArray, strata: CodeArray, *, random: np.random.Generator
+    ) -> IntArray | None:
+        """Return the level of each value in its stratum.
+
+        Equal values are spread evenly over the levels that they share, at random. None if some
+        value is none of the few, or if there are so few rows that it takes less time to rank the
+        strata one by one.
+        """
+        if MAX_CELLS_PER_ROW * values.size < self.low.size:
+            return None
+        value_index = self.grid.exact_knots(values)
+        if value_index is None:
+            return None
+        cell = value_index + np.multiply(strata, self.low.shape[1], dtype=np.int64)
+        positions = even_draws(cell, self.low.ravel(), high=self.high.ravel(), random=random)
+        return levels_at(positions, self.levels, self.sizes.take(strata))
+
+
+def few_values_of(values: FloatArray, strata: Sequence[Ranks]) -> FewValues | None:
+    """Return the cells of a column's distinct values and its strata; None if values are many."""
+    level_count = strata[0].levels
+    if MIN_LEVELS_PER_VALUE * values.size > level_count:
+        return None
+    low, high = zip(*(ranks.position_ranges(values) for ranks in strata), strict=True)
+    return FewValues(
+        grid=make_grid(values, min_cells=MIN_GRID_CELLS),
+        low=np.stack(low),
+        high=np.stack(high),
+        sizes=np.array([ranks.size for ranks in strata]),
+        levels=level_count,
     )

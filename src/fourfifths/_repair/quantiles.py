@@ -1,133 +1,38 @@
-"""Looking values up in a sorted table that fits the cache.
+"""The quantiles of one column in its strata: sorting, levels, and looking values up.
 
-A grid of equal cells is laid over the table: a value's cell says where to begin, and the few knots
-in the cell are searched by halves, for a block of values at a time. No value waits for another,
-and nothing is sorted.
+In reading order: values are sorted within strata; n sorted values are cut into m levels, position r
+being at level floor(r m / n); each level has a representative, and the consensus is their median
+over strata. `Ranks` then tells at which level, or at which rank, any value is. It looks values up
+in a small table of knots through a `Grid`, so new rows need no sorting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fourfifths._repair.kernels import loops
-from fourfifths._repair.random import deal
+from fourfifths._repair.kernels import LookupTable, cells_of, kernels_for
+from fourfifths._repair.random import even_draws
 
+VALUES_PER_COUNT_CHUNK = 131_072
+PROBED_VALUES = 64  # enough to tell most columns of fractions from whole numbers
 CELLS_PER_KNOT = 2
-LOOKUP_BLOCK = 16_384
-MANY = 1024
-SPARED = 2  # of many knots, so many at each end share a cell: outliers do not stretch the grid
+# Of many knots, two at each end share the end cells: outliers do not stretch the grid.
+OUTLIERS_PER_END = 2
+MIN_KNOTS_WITH_OUTLIERS = 1024
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grid:
-    """A sorted table, ready to be looked up in.
-
-    Attributes
-    ----------
-    knots : float array
-        Increasing, then infinities.
-    low, scale : float
-        A value v is in cell (v - low) scale, of so many `cells`.
-    cells : int
-    first : int32 array
-        How many knots are in the cells before each.
-    halvings : int
-        How many bits the largest number of knots in a cell has.
-    """
-
-    knots: FloatArray
-    low: float
-    scale: float
-    cells: int
-    first: NDArray[np.int32]
-    halvings: int
-
-    @property
-    def table(self) -> tuple[FloatArray, NDArray[np.int32], float, float, int]:
-        """What the compiled loops take."""
-        return self.knots, self.first, self.low, self.scale, self.halvings
-
-    def places(self, values: FloatArray) -> IntArray:
-        """Return how many knots are not larger than each value; no value may be NaN."""
-        found = np.empty(values.size, dtype=np.int64)
-        compiled = loops(values.size)
-        if compiled is not None:
-            compiled.places(
-                values, self.knots, self.first, self.low, self.scale, self.halvings, found
-            )
-            return found
-        for start in range(0, values.size, LOOKUP_BLOCK):
-            block = values[start : start + LOOKUP_BLOCK]
-            place = self.first.take(self._cell(block)).astype(np.int64)
-            for halving in reversed(range(self.halvings)):
-                step = 1 << halving
-                further = self.knots.take(place + (step - 1)) <= block
-                place += further if step == 1 else further * step
-            found[start : start + LOOKUP_BLOCK] = place
-        return found
-
-    def exact(self, values: FloatArray) -> IntArray | None:
-        """Return which knot each value equals; None if some equal none."""
-        if self.halvings > 1:
-            place = np.maximum(self.places(values) - 1, 0)
-        else:  # each knot has a cell of its own
-            place = self.first.take(self._cell(values)).astype(np.int64)
-        return place if np.all(self.knots.take(place) == values) else None
-
-    def _cell(self, values: FloatArray) -> IntArray:
-        # The same arithmetic for knots and values: rounding cannot put them in the wrong order.
-        if self.scale == 0:
-            return np.zeros(values.size, dtype=np.int64)
-        with np.errstate(over="ignore"):
-            cell = values - self.low
-            cell *= self.scale
-        np.clip(cell, 0, self.cells - 1, out=cell)
-        return cell.astype(np.int64)
+# --- sorting ---
 
 
-def make_grid(knots: FloatArray, *, least: int = 1) -> Grid:
-    """Return the grid over increasing knots, of so many cells at least.
-
-    Examples
-    --------
-    >>> make_grid(np.array([1.0, 2.0])).places(np.array([0.5, 1.0, 3.0]))
-    array([0, 1, 2])
-    """
-    cells = max(CELLS_PER_KNOT * knots.size, least)
-    spared = SPARED if knots.size >= MANY else 0
-    low, high = float(knots[spared]), float(knots[-1 - spared])
-    with np.errstate(over="ignore", divide="ignore"):
-        scale = float(cells / np.subtract(high, low))
-    # One value, or too wide to subtract: one cell for all.
-    scale = scale if 0 < scale < np.inf else 0.0
-    grid = Grid(
-        knots=knots,
-        low=low,
-        scale=scale,
-        cells=cells,
-        first=np.empty(0, dtype=np.int32),
-        halvings=0,
-    )
-    counts = np.bincount(grid._cell(knots), minlength=cells)
-    halvings = int(counts.max()).bit_length()
-    padded = np.append(knots, np.full(1 << max(halvings, 2), np.inf))
-    first = (np.cumsum(counts) - counts).astype(np.int32)  # small: it is to stay in the cache
-    return Grid(knots=padded, low=low, scale=scale, cells=cells, first=first, halvings=halvings)
-
-
-COUNT_BLOCK = 131_072  # values that are counted at a time
-PROBE = 64  # values that tell most columns of fractions from whole numbers
-
-
-def in_order(
-    values: FloatArray, codes: CodeArray, rows: NDArray[Any], sizes: Sequence[int]
+def sort_in_strata(
+    values: FloatArray, codes: CodeArray, *, rows: NDArray[Any], sizes: Sequence[int]
 ) -> list[FloatArray]:
     """Return the values of each stratum, sorted, missing ones last.
 
@@ -137,76 +42,232 @@ def in_order(
     ----------
     values : float array
     codes : int array
-        The stratum of each row; -1 for rows of none.
+        The stratum of each row; -1 for rows without one.
     rows : int array
         The rows of all strata, stratum after stratum.
     sizes : sequence of int
-        How many rows each stratum has.
+        The number of rows of each stratum.
 
     Examples
     --------
     >>> codes = np.array([0, 1, 0, 1, 0], dtype=np.int16)
-    >>> in_order(np.array([3.0, 9, 1, 8, 2]), codes, np.array([0, 2, 4, 1, 3]), [3, 2])
+    >>> values = np.array([3.0, 9, 1, 8, 2])
+    >>> sort_in_strata(values, codes, rows=np.array([0, 2, 4, 1, 3]), sizes=[3, 2])
     [array([1., 2., 3.]), array([8., 9.])]
     """
-    counts = _counts(values, codes, len(sizes)) if _is_whole(values[:PROBE]) else None
-    if counts is not None:
-        found = values.min() + np.arange(counts.shape[1])
-        return [np.repeat(found, own) for own in counts]
+    # Looking at a few values first spares columns of fractions the search for their range.
+    if _are_whole(values[:PROBED_VALUES]):
+        counts = count_whole_numbers(values, codes, stratum_count=len(sizes))
+        if counts is not None:
+            numbers = values.min() + np.arange(counts.shape[1])
+            return [np.repeat(numbers, stratum_counts) for stratum_counts in counts]
     gathered = values[rows]
-    gathered += 0.0  # -0.0 becomes 0.0, however it is sorted
-    parts = np.split(gathered, np.cumsum(sizes)[:-1])
-    for own in parts:
-        _sort(own)
-    return parts
+    gathered += 0.0  # -0.0 becomes 0.0, so that equal values have equal bits
+    by_stratum = np.split(gathered, np.cumsum(sizes)[:-1])
+    for stratum_values in by_stratum:
+        kernels_for(stratum_values.size).sort(stratum_values)
+    return by_stratum
 
 
-def _sort(values: FloatArray) -> None:
-    """Sort in place."""
-    compiled = loops(values.size)
-    if compiled is None:
-        values.sort()
-    else:
-        compiled.sort(values.view(np.uint64), np.empty(values.size, dtype=np.uint64))
+def count_whole_numbers(
+    values: FloatArray,
+    codes: CodeArray,
+    *,
+    stratum_count: int,
+    chunk_values: int = VALUES_PER_COUNT_CHUNK,
+) -> IntArray | None:
+    """Count each whole number from the smallest value on, in each stratum.
 
+    Parameters
+    ----------
+    values : float array
+    codes : int array
+        The stratum of each row; -1 for rows without one.
+    stratum_count : int
+    chunk_values : int
+        How many values are counted at a time; also the most cells that may be counted.
 
-def _counts(values: FloatArray, codes: CodeArray, strata: int) -> IntArray | None:
-    """Count each whole number from the least on, for each stratum; None if there are others."""
+    Returns
+    -------
+    int array of shape (strata, numbers), or None
+        None if some value is not whole, missing or infinite, or if values lie too far apart for
+        counting to be faster than sorting.
+
+    Examples
+    --------
+    >>> codes = np.array([0, 1, 0, 1, 0], dtype=np.int16)
+    >>> count_whole_numbers(np.array([3.0, 4, 3, 3, 5]), codes, stratum_count=2)
+    array([[2, 0, 1],
+           [1, 1, 0]])
+    """
     low, high = values.min(), values.max()
-    if (
-        not high < low + min(values.size, COUNT_BLOCK) / strata
-    ):  # too far apart, infinite or missing
+    # Written so that NaN, which is neither larger nor smaller, leads to None too.
+    is_narrow = high < low + min(values.size, chunk_values) / stratum_count
+    if not is_narrow:
         return None
     width = int(high - low) + 1
-    counts = np.zeros((strata + 1) * width, dtype=np.int64)
-    for start in range(0, values.size, COUNT_BLOCK):
-        own = values[start : start + COUNT_BLOCK]
-        if not _is_whole(own):
+    counts = np.zeros((stratum_count + 1) * width, dtype=np.int64)
+    for start in range(0, values.size, chunk_values):
+        chunk = values[start : start + chunk_values]
+        if not _are_whole(chunk):
             return None
-        cell = (own - low).astype(np.int64)
-        cell += np.multiply(codes[start : start + COUNT_BLOCK] + 1, width, dtype=np.int64)
+        cell = (chunk - low).astype(np.int64)
+        cell += np.multiply(codes[start : start + chunk_values] + 1, width, dtype=np.int64)
         counts += np.bincount(cell, minlength=counts.size)
-    return counts.reshape(strata + 1, width)[1:]
+    return counts.reshape(stratum_count + 1, width)[1:]
 
 
-def _is_whole(values: FloatArray) -> bool:
+def _are_whole(values: FloatArray) -> bool:
     return bool(np.all(np.floor(values) == values))
+
+
+# --- levels ---
+
+
+@lru_cache(maxsize=16)
+def level_starts(size: int, level_count: int) -> IntArray:
+    """Return the first position of each level: the smallest r with floor(r m / n) = level.
+
+    Examples
+    --------
+    >>> level_starts(7, 3)
+    array([0, 3, 5])
+    """
+    starts = -(-np.arange(level_count, dtype=np.int64) * size // level_count)
+    starts.flags.writeable = False  # cached: every column of a stratum shares the array
+    return starts
+
+
+@lru_cache(maxsize=16)
+def _level_middles(size: int, level_count: int) -> tuple[IntArray, IntArray]:
+    """Return the two middle positions of each level; of an odd number they are the same."""
+    starts = level_starts(size, level_count)
+    first_plus_end = starts + np.append(starts[1:], size)
+    lower, upper = first_plus_end - 1 >> 1, first_plus_end >> 1
+    lower.flags.writeable = upper.flags.writeable = False
+    return lower, upper
+
+
+def representatives(ordered: FloatArray, level_count: int) -> FloatArray:
+    """Return the median of the sorted values at each level.
+
+    Examples
+    --------
+    >>> representatives(np.array([10.0, 10, 20, 40]), 2)
+    array([10., 30.])
+    """
+    if ordered.size == level_count:
+        return ordered.copy()
+    lower, upper = _level_middles(ordered.size, level_count)
+    return _midpoint(ordered.take(lower), ordered.take(upper))
+
+
+def median_over_strata(by_stratum: Sequence[FloatArray]) -> FloatArray:
+    """Return the median over strata, level by level; of an even number, the midpoint.
+
+    Examples
+    --------
+    >>> median_over_strata([np.array([1.0, 2.0]), np.array([10.0, 20.0])])
+    array([ 5.5, 11. ])
+    """
+    if len(by_stratum) == 2:
+        return _midpoint(np.minimum(*by_stratum), np.maximum(*by_stratum))
+    ordered = np.sort(np.stack(by_stratum), axis=0)
+    return _midpoint(ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2])
+
+
+def _midpoint(low: FloatArray, high: FloatArray) -> FloatArray:
+    # The sum is halved, rather than half the difference added: the midpoint of 62.0 and 62.1 is
+    # then 62.05 exactly, and not the floating-point number next to it.
+    with np.errstate(over="ignore"):
+        middle = low + high
+    middle /= 2
+    if np.isfinite(middle).all():
+        return middle
+    # The sum of two huge numbers may overflow: these are halved before they are added.
+    return np.where(np.isfinite(middle), middle, low / 2 + high / 2)
+
+
+def distinct_values(ordered: FloatArray, max_count: int) -> FloatArray:
+    """Return the distinct values of a sorted array, or `max_count` of them, evenly spaced.
+
+    Examples
+    --------
+    >>> distinct_values(np.array([1.0, 1, 2, 5, 5]), 9)
+    array([1., 2., 5.])
+    """
+    values: FloatArray = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+    if values.size <= max_count:
+        return values
+    return values.take(np.linspace(0, values.size - 1, max_count).astype(np.int64))
+
+
+# --- looking up ---
+
+
+class Grid(LookupTable):
+    """A sorted table of knots that values are looked up in.
+
+    A grid of equal cells is laid over the knots. The cell of a value tells where to begin, and the
+    few knots in the cell are searched by halving. Values need not be sorted, no value waits for
+    another, and the table is small enough to stay in the processor's cache.
+    """
+
+    __slots__ = ()
+
+    def knots_up_to(self, values: FloatArray) -> IntArray:
+        """Return how many knots are not larger than each value; no value may be NaN."""
+        return kernels_for(values.size).knots_up_to(values, self)
+
+    def exact_knots(self, values: FloatArray) -> IntArray | None:
+        """Return which knot each value equals; None if some value equals none."""
+        if self.halvings > 1:
+            knot = np.maximum(self.knots_up_to(values) - 1, 0)
+        else:  # no two knots share a cell, so the cell says which knot it must be
+            knot = self.knots_before.take(cells_of(values, self)).astype(np.int64)
+        return knot if np.all(self.knots.take(knot) == values) else None
+
+
+def make_grid(knots: FloatArray, *, min_cells: int = 1) -> Grid:
+    """Return the grid over increasing knots, with at least `min_cells` cells.
+
+    Examples
+    --------
+    >>> make_grid(np.array([1.0, 2.0])).knots_up_to(np.array([0.5, 1.0, 3.0]))
+    array([0, 1, 2])
+    """
+    cell_count = max(CELLS_PER_KNOT * knots.size, min_cells)
+    outliers = OUTLIERS_PER_END if knots.size >= MIN_KNOTS_WITH_OUTLIERS else 0
+    low, high = float(knots[outliers]), float(knots[-1 - outliers])
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = float(cell_count / np.subtract(high, low))
+    # A single value, or a range too wide to be a number: all values are in one cell.
+    scale = scale if 0 < scale < np.inf else 0.0
+    empty = np.zeros(cell_count, dtype=np.int32)
+    grid = Grid(knots=knots, knots_before=empty, low=low, scale=scale, halvings=0)
+    counts = np.bincount(cells_of(knots, grid), minlength=cell_count)
+    halvings = int(counts.max()).bit_length()
+    # Compiled loops always make the last two halvings, so at least four knots are padded.
+    padded = np.append(knots, np.full(1 << max(halvings, 2), np.inf))
+    knots_before = (np.cumsum(counts) - counts).astype(np.int32)  # half the size in the cache
+    return Grid(knots=padded, knots_before=knots_before, low=low, scale=scale, halvings=halvings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranks:
-    """Where a value stands in one stratum.
+    """Where values stand among the sorted values of one stratum.
 
     Attributes
     ----------
     knots : float array
-        Increasing: the values at which a level begins, and the largest.
+        Increasing: the values at which a level begins, and the largest value.
     below, upto : int array
-        How many values are smaller than each knot, and not larger.
+        For each knot, how many values are smaller, and how many are not larger: values equal to
+        the knot are at positions `below` to `upto` - 1.
     size : int
-        How many values there are.
+        The number of values.
     levels : int
-        Into how many levels they are cut.
+        The number of levels that they are cut into.
     """
 
     knots: FloatArray
@@ -217,202 +278,100 @@ class Ranks:
 
     @cached_property
     def grid(self) -> Grid:
-        """The knots, ready to be looked up in."""
+        """The knots, ready to look values up in."""
         return make_grid(self.knots)
 
     @cached_property
-    def knot_before(self) -> FloatArray:
-        """The knot before each place; before the first knot there is none."""
-        return np.append(np.nan, self.knots)
-
-    @cached_property
     def level_after(self) -> IntArray:
-        """The level of the values between each knot and the next; before the first knot, 0."""
+        """The level of values before the first knot, then between each knot and the next."""
         return np.append(0, (self.upto - 1) * self.levels // self.size)
 
     @cached_property
-    def is_split(self) -> BoolArray:
-        """Whether the place before the first knot, and each knot, is shared by several levels."""
+    def is_shared(self) -> BoolArray:
+        """False (before the first knot), then for each knot whether several levels share it."""
         return np.append(False, self.below * self.levels // self.size != self.level_after[1:])
 
     @cached_property
     def middle(self) -> FloatArray:
-        """Where each knot's equals stand in the middle."""
+        """For each knot, the middle of the positions of the values that equal it."""
         return (self.below + self.upto) / 2
 
-    def at_levels(self, values: FloatArray, random: np.random.Generator | None) -> IntArray:
+    def levels_of(self, values: FloatArray, random: np.random.Generator | None) -> IntArray:
         """Return the level of each value.
 
-        Equals that several levels share are spread evenly over them at random; without a source of
-        chance, all are put into the middle one.
+        Equal values that several levels share are spread evenly over these levels at random;
+        without a generator, all of them get the level of their middle position.
         """
-        level, tied, knot = self._levels(values)
-        if not knot.size:
-            return level
-        stand = self._stands(knot, random)
-        compiled = loops(knot.size)
-        if compiled is not None:
-            compiled.levels_at(stand, tied, self.levels, self.size, level)
-            return level
-        level[tied] = level_of(stand, self.levels, self.size)
-        return level
-
-    def _levels(self, values: FloatArray) -> tuple[IntArray, IntArray | slice, IntArray]:
-        """Return the level of each value, and which equal a knot that levels share, and which."""
-        compiled = loops(values.size)
-        if compiled is None:
-            place = self.grid.places(values)
-            level = self.level_after.take(place)
-            if not self.is_split.any():
-                return level, place[:0], place[:0]
-            shared = self.is_split.take(place)
-            shared &= values == self.knot_before.take(place)
-            # A slice where all are: nothing is looked for then.
-            tied = slice(None) if shared.all() else np.flatnonzero(shared)
-            return level, tied, place[tied] - 1
-        level, tied, knot = (np.empty(values.size, dtype=np.int64) for _ in range(3))
-        many = compiled.levels(
-            values, *self.grid.table, self.level_after, self.is_split, level, tied, knot
+        return kernels_for(values.size).levels(
+            values,
+            self.grid,
+            level_after=self.level_after,
+            is_shared=self.is_shared,
+            positions_of=partial(self._positions, random=random),
+            level_count=self.levels,
+            size=self.size,
         )
-        return level, tied[:many], knot[:many]
 
-    def at_ranks(self, values: FloatArray, random: np.random.Generator | None) -> FloatArray:
+    def ranks_of(self, values: FloatArray, random: np.random.Generator | None) -> FloatArray:
         """Return the rank of each value, between 0 and 1.
 
-        Equals are spread evenly over their places at random, or all put in the middle of them.
-        Between two knots the rank grows in step with the value.
+        Equal values are spread evenly over their positions at random; without a generator, all of
+        them get the middle position. Between two knots the rank grows linearly with the value.
         """
-        place = self.grid.places(values)
-        knot = np.maximum(place - 1, 0)
-        following = np.minimum(place, self.knots.size - 1)
-        # Above the largest value there is no next knot: its rank is the last.
-        gap = np.where(following > knot, self.knots[following] - self.knots[knot], np.inf)
-        along = np.clip((values - self.knots[knot]) / gap, 0, 1)
-        stand = self.upto[knot] + along * (self.below[following] - self.upto[knot])
-        equal = np.flatnonzero(values == self.knots[knot])
-        stand[equal] = self.middle.take(knot[equal])
+        knot_count = self.grid.knots_up_to(values)
+        knot = np.maximum(knot_count - 1, 0)
+        next_knot = np.minimum(knot_count, self.knots.size - 1)
+        # Above the largest value there is no next knot: all values there have the last rank.
+        gap = np.where(next_knot > knot, self.knots[next_knot] - self.knots[knot], np.inf)
+        fraction = np.clip((values - self.knots[knot]) / gap, 0, 1)
+        position = self.upto[knot] + fraction * (self.below[next_knot] - self.upto[knot])
+        at_knot = np.flatnonzero(values == self.knots[knot])
+        position[at_knot] = self.middle.take(knot[at_knot])
         if random is not None:
-            several = equal[(self.upto - self.below).take(knot[equal]) > 1]
-            stand[several] = self._stands(knot[several], random)
-        stand[place == 0] = 0
-        return np.asarray(np.clip(stand, 0.5, self.size - 0.5) / self.size, dtype=np.float64)
+            tied = at_knot[(self.upto - self.below).take(knot[at_knot]) > 1]
+            position[tied] = self._positions(knot[tied], random)
+        position[knot_count == 0] = 0
+        return np.asarray(np.clip(position, 0.5, self.size - 0.5) / self.size, dtype=np.float64)
 
-    def places(self, values: FloatArray) -> tuple[IntArray, IntArray]:
-        """Return the first place of each value's equals, and the first after the last.
+    def position_ranges(self, values: FloatArray) -> tuple[IntArray, IntArray]:
+        """Return the first position of each value's equals, and the position after the last.
 
-        A value that is no knot has the last place of the knot before it, or the first of all.
+        A value that equals no knot gets the last position of the knot before it, or position 0 if
+        there is none.
         """
-        after = np.searchsorted(self.knots, values, side="right")
-        knot = np.maximum(after - 1, 0)
-        last = np.where(after > 0, self.upto[knot] - 1, 0)
+        knot_count = np.searchsorted(self.knots, values, side="right")
+        knot = np.maximum(knot_count - 1, 0)
+        last = np.where(knot_count > 0, self.upto[knot] - 1, 0)
         equal = self.knots[knot] == values
         return np.where(equal, self.below[knot], last), np.where(equal, self.upto[knot], last + 1)
 
-    def _stands(self, knot: IntArray, random: np.random.Generator | None) -> FloatArray:
-        """Return where rows that equal a knot stand among the values."""
+    def _positions(self, knot: IntArray, random: np.random.Generator | None) -> FloatArray:
+        """Return a position for each of the rows whose values equal these knots."""
         if random is None:
             return self.middle.take(knot)
-        return deal(knot, self.below, self.upto, random)
+        return even_draws(knot, self.below, high=self.upto, random=random)
 
 
-def level_of(stand: FloatArray, levels: int, size: int | IntArray) -> IntArray:
-    """Return the level floor(r m / n) of each place r, which `stand` is in; it is written over.
-
-    Examples
-    --------
-    >>> level_of(np.array([0.2, 1.9, 2.0, 3.5]), 2, 4)
-    array([0, 0, 1, 1])
-    """
-    # Both are whole and their product is below 2**53: the quotient is not rounded up.
-    np.floor(stand, out=stand)
-    stand *= levels
-    stand /= size
-    return stand.astype(np.int64)
-
-
-def rank_table(ordered: FloatArray, levels: int) -> Ranks:
-    """Return where values stand among the sorted ones given.
+def rank_table(ordered: FloatArray, level_count: int) -> Ranks:
+    """Return where values stand among these sorted values, cut into levels.
 
     Examples
     --------
-    >>> rank_table(np.array([10.0, 10, 20, 30]), 2).at_levels(np.array([5.0, 10, 20, 99]), None)
+    >>> ranks = rank_table(np.array([10.0, 10, 20, 30]), 2)
+    >>> ranks.levels_of(np.array([5.0, 10, 20, 99]), None)
     array([0, 0, 1, 1])
     """
-    first = np.append(starts(ordered.size, levels), ordered.size - 1)
-    at = ordered[first]
-    new = np.append(0, np.flatnonzero(at[1:] != at[:-1]) + 1)
-    knots, first = at[new], first[new]
-    # Most values are found where they were taken; only equals beside them need a search.
+    first = np.append(level_starts(ordered.size, level_count), ordered.size - 1)
+    candidates = ordered[first]
+    run_starts = np.append(0, np.flatnonzero(candidates[1:] != candidates[:-1]) + 1)
+    knots, first = candidates[run_starts], first[run_starts]
+    # Most knots are the only value of their kind, at the position that they were taken from. Only
+    # those with an equal neighbour need a search for the ends of their run.
     below, upto = first.copy(), first + 1
-    same = np.flatnonzero((first > 0) & (ordered[first - 1] == knots))
-    below[same] = np.searchsorted(ordered, knots[same], side="left")
-    same = np.flatnonzero(ordered[np.minimum(upto, ordered.size - 1)] == knots)
-    upto[same] = np.searchsorted(ordered, knots[same], side="right")
-    return Ranks(knots=knots, below=below, upto=upto, size=int(ordered.size), levels=int(levels))
-
-
-def representatives(ordered: FloatArray, levels: int) -> FloatArray:
-    """Return the median of the values at each level.
-
-    Examples
-    --------
-    >>> representatives(np.array([10.0, 10, 20, 40]), 2)
-    array([10., 30.])
-    """
-    if ordered.size == levels:
-        return ordered.copy()
-    lower, upper = middles(ordered.size, levels)
-    return _midpoint(ordered.take(lower), ordered.take(upper))
-
-
-def median_of(found: Sequence[FloatArray]) -> FloatArray:
-    """Return the median over strata, level by level; of an even number, the midpoint.
-
-    Examples
-    --------
-    >>> median_of([np.array([1.0, 2.0]), np.array([10.0, 20.0])])
-    array([ 5.5, 11. ])
-    """
-    if len(found) == 2:
-        low, high = np.minimum(*found), np.maximum(*found)
-    else:
-        ordered = np.sort(np.stack(found), axis=0)
-        low, high = ordered[(len(found) - 1) // 2], ordered[len(found) // 2]
-    return _midpoint(low, high)
-
-
-def _midpoint(low: FloatArray, high: FloatArray) -> FloatArray:
-    # The sum is halved, not the difference added: 62.0 and 62.1 make 62.05, not a neighbour of it.
-    with np.errstate(over="ignore"):
-        middle = low + high
-    middle /= 2
-    if np.isfinite(middle).all():
-        return middle
-    # Halved first where the sum is too large to be a number.
-    return np.where(np.isfinite(middle), middle, low / 2 + high / 2)
-
-
-def distinct(ordered: FloatArray, at_most: int) -> FloatArray:
-    """Return the distinct values of a sorted array: all of them, or so many at even places."""
-    values: FloatArray = ordered[np.append(True, ordered[1:] != ordered[:-1])]
-    if values.size <= at_most:
-        return values
-    return values.take(np.linspace(0, values.size - 1, at_most).astype(np.int64))
-
-
-@lru_cache(maxsize=16)
-def starts(size: int, levels: int) -> IntArray:
-    """Return the first place of each level: the least r with floor(r m / n) = level."""
-    first = -(-np.arange(levels, dtype=np.int64) * size // levels)
-    first.flags.writeable = False  # every column of a stratum shares it
-    return first
-
-
-@lru_cache(maxsize=16)
-def middles(size: int, levels: int) -> tuple[IntArray, IntArray]:
-    """Return the two middle places of each level; of an odd number they are the same."""
-    first = starts(size, levels)
-    both = first + np.append(first[1:], size)
-    lower, upper = both - 1 >> 1, both >> 1
-    lower.flags.writeable = upper.flags.writeable = False
-    return lower, upper
+    with_equals = np.flatnonzero((first > 0) & (ordered[first - 1] == knots))
+    below[with_equals] = np.searchsorted(ordered, knots[with_equals], side="left")
+    with_equals = np.flatnonzero(ordered[np.minimum(upto, ordered.size - 1)] == knots)
+    upto[with_equals] = np.searchsorted(ordered, knots[with_equals], side="right")
+    return Ranks(
+        knots=knots, below=below, upto=upto, size=int(ordered.size), levels=int(level_count)
+    )

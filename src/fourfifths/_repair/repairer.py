@@ -278,8 +278,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         model = fit_columns(
             rows.numbers(column_types),
             column_types,
-            strata,
-            codes,
+            strata=strata,
+            codes=codes,
             scope=self.scope,
             ties=self.ties,
             levels=self.levels,

@@ -1,4 +1,8 @@
-"""Reading JSON that somebody may have edited: each value checked, each error with its place."""
+"""A fitted repair as a JSON file: written by `save_repair`, read and checked by `load_repair`.
+
+Somebody may have edited the file, so nothing in it is trusted. Every value is checked when it is
+read, and an error names where in the file it is.
+"""
 
 from __future__ import annotations
 
@@ -16,98 +20,12 @@ from numpy.typing import NDArray
 from fourfifths._repair.categories import CategoryColumn
 from fourfifths._repair.model import Column, Model, Scope
 from fourfifths._repair.ordered import OrderedColumn, Ties
-from fourfifths._repair.profiles import END, Profiles
+from fourfifths._repair.profiles import LEAF, Profiles
 from fourfifths._repair.quantiles import Ranks
 from fourfifths._tables.files import write_whole
 from fourfifths._tables.strata import Strata, stratum_names, written
 from fourfifths._tables.types import ColumnType, Kind
 from fourfifths.errors import RepairError, listed
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reader:
-    """One object of a JSON file, and where it stands."""
-
-    file: str
-    value: Any
-    place: str = ""
-
-    def value_of(self, key: str) -> Any:
-        """Return the value of a key that must be there."""
-        if not isinstance(self.value, Mapping) or key not in self.value:
-            raise self.wrong(key, "to be there")
-        return self.value[key]
-
-    def inside(self, key: str) -> Reader:
-        """Return the object of a key."""
-        found = Reader(file=self.file, value=self.value_of(key), place=f"{self.place}{key}.")
-        self.require(isinstance(found.value, Mapping), key, "an object")
-        return found
-
-    def items(self, key: str) -> list[Reader]:
-        """Return the objects of a list."""
-        found = self.value_of(key)
-        self.require(isinstance(found, list), key, "a list")
-        return [
-            Reader(file=self.file, value=item, place=f"{self.place}{key}[{at}].")
-            for at, item in enumerate(found)
-        ]
-
-    def lists(self, key: str) -> list[list[Any]]:
-        """Return a list of lists of plain values."""
-        found = self.value_of(key)
-        good = isinstance(found, list) and all(
-            isinstance(item, list)
-            and all(isinstance(each, str | int | float | bool) for each in item)
-            for item in found
-        )
-        self.require(good, key, "lists of plain values")
-        return list(found)
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts."""
-        found = self.value_of(key)
-        good = isinstance(found, list) and all(isinstance(item, str) for item in found)
-        self.require(good, key, "a list of texts")
-        return tuple(found)
-
-    def choice(self, key: str, choices: Sequence[str]) -> str:
-        """Return one of the choices."""
-        found = self.value_of(key)
-        self.require(found in choices, key, f"one of {listed(choices)}")
-        return str(found)
-
-    def whole(self, key: str, *, least: int) -> int:
-        """Return a whole number."""
-        found = self.value_of(key)
-        good = isinstance(found, int) and not isinstance(found, bool) and found >= least
-        self.require(good, key, f"a whole number, {least} or more")
-        return int(found)
-
-    def array(self, key: str, dimensions: int, dtype: type[np.generic]) -> NDArray[Any]:
-        """Return finite numbers as an array."""
-        expected = f"numbers in {dimensions} dimensions"
-        try:
-            found = np.array(self.value_of(key))
-        except ValueError:  # lists of unequal length
-            raise self.wrong(key, expected) from None
-        kinds = "iu" if np.issubdtype(dtype, np.integer) else "iuf"
-        good = found.dtype.kind in kinds and found.ndim == dimensions
-        self.require(good and bool(np.all(np.isfinite(found))), key, expected)
-        return found.astype(dtype)
-
-    def require(self, condition: bool, key: str, expected: str) -> None:  # noqa: FBT001
-        """Raise unless the condition holds."""
-        if not condition:
-            raise self.wrong(key, expected)
-
-    def wrong(self, key: str, expected: str) -> RepairError:
-        """Return the error that names the place."""
-        return RepairError(
-            f"{self.file}: not a repair as it was saved: {self.place}{key}: expected {expected}; "
-            "save it anew"
-        )
-
 
 KIND = "fourfifths repair"
 SCHEMA = 1
@@ -118,91 +36,6 @@ CAUTION = (
     "and the appendix of Feldman et al. (2015). Ask a lawyer before it is used to decide about "
     "people."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Saved:
-    """Everything of a fitted repair."""
-
-    settings: Mapping[str, Any]
-    names: tuple[str, ...] | None
-    n_features: int
-    strata: Strata
-    typed: tuple[ColumnType, ...]
-    model: Model
-
-
-def save_repair(path: str | PathLike[str], saved: Saved) -> None:
-    """Write a repair, whole or not at all."""
-    document = {
-        "kind": KIND,
-        "schema": SCHEMA,
-        "fourfifths": version("fourfifths"),
-        "caution": CAUTION,
-        "settings": {name: _plain(value) for name, value in saved.settings.items()},
-        "names": None if saved.names is None else list(saved.names),
-        "n_features": saved.n_features,
-        "strata": {
-            "by": list(saved.strata.by),
-            "groups": [list(group) for group in saved.strata.groups],
-            "pooled": [list(group) for group in saved.strata.pooled],
-            "rows": list(saved.strata.rows),
-        },
-        "columns": [
-            _column(typed, column)
-            for typed, column in zip(saved.typed, saved.model.columns, strict=True)
-        ],
-        "profiles": None if saved.model.profiles is None else _profiles(saved.model.profiles),
-    }
-    write_whole(path, _text(document) + "\n")
-
-
-def _column(typed: ColumnType, column: Column) -> dict[str, Any]:
-    document = {
-        "name": typed.name,
-        "kind": typed.kind,
-        "categories": list(typed.categories),
-        "consensus": column.consensus.tolist(),
-    }
-    if isinstance(column, CategoryColumn):
-        return document | {"shares": column.shares.tolist()}
-    strata = [
-        {
-            "size": each.size,
-            "knots": each.knots.tolist(),
-            "below": each.below.tolist(),
-            "upto": each.upto.tolist(),
-        }
-        for each in column.strata
-    ]
-    return document | {"values": column.values.tolist(), "strata": strata}
-
-
-def _profiles(profiles: Profiles) -> dict[str, Any]:
-    return {each.name: getattr(profiles, each.name).tolist() for each in fields(profiles)}
-
-
-def _plain(value: Any) -> Any:
-    """Return a setting as JSON has it."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _text(value: Any, indent: str = "") -> str:
-    """Return JSON with a line for each list of plain values, so that two repairs compare well."""
-    inner = indent + " "
-    if isinstance(value, dict) and value:
-        lines = [f"{inner}{json.dumps(key)}: {_text(item, inner)}" for key, item in value.items()]
-        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
-        return "[\n" + ",\n".join(inner + _text(item, inner) for item in value) + f"\n{indent}]"
-    return json.dumps(value, allow_nan=False)
-
-
-SAME = "as many as there are nodes, strata, columns and profiles"
 KEYS = (
     "kind",
     "schema",
@@ -230,10 +63,101 @@ SETTINGS = (
     "small",
     "random_state",
 )
+SAME_SHAPE = "the numbers of nodes, strata, columns and profiles to agree"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """Everything that makes up a fitted repair."""
+
+    settings: Mapping[str, Any]
+    names: tuple[str, ...] | None
+    n_features: int
+    strata: Strata
+    typed: tuple[ColumnType, ...]
+    model: Model
+
+
+# --- writing ---
+
+
+def save_repair(path: str | PathLike[str], saved: Saved) -> None:
+    """Write a repair; if that fails, an older file stays as it was."""
+    profiles = saved.model.profiles
+    document = {
+        "kind": KIND,
+        "schema": SCHEMA,
+        "fourfifths": version("fourfifths"),
+        "caution": CAUTION,
+        "settings": {name: _plain(value) for name, value in saved.settings.items()},
+        "names": None if saved.names is None else list(saved.names),
+        "n_features": saved.n_features,
+        "strata": {
+            "by": list(saved.strata.by),
+            "groups": [list(group) for group in saved.strata.groups],
+            "pooled": [list(group) for group in saved.strata.pooled],
+            "rows": list(saved.strata.rows),
+        },
+        "columns": [
+            _column_document(typed, column)
+            for typed, column in zip(saved.typed, saved.model.columns, strict=True)
+        ],
+        "profiles": None
+        if profiles is None
+        else {field.name: getattr(profiles, field.name).tolist() for field in fields(profiles)},
+    }
+    write_whole(path, _json_text(document) + "\n")
+
+
+def _column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
+    document = {
+        "name": typed.name,
+        "kind": typed.kind,
+        "categories": list(typed.categories),
+        "consensus": column.consensus.tolist(),
+    }
+    if isinstance(column, CategoryColumn):
+        return document | {"shares": column.shares.tolist()}
+    strata = [
+        {
+            "size": ranks.size,
+            "knots": ranks.knots.tolist(),
+            "below": ranks.below.tolist(),
+            "upto": ranks.upto.tolist(),
+        }
+        for ranks in column.strata
+    ]
+    return document | {"values": column.values.tolist(), "strata": strata}
+
+
+def _plain(value: Any) -> Any:
+    """Return a setting with the types of JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(entry) for entry in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _json_text(value: Any, indent: str = "") -> str:
+    """Return JSON with each list of plain values on one line, so that two files compare well."""
+    inner = indent + " "
+    if isinstance(value, dict) and value:
+        lines = [
+            f"{inner}{json.dumps(key)}: {_json_text(entry, inner)}" for key, entry in value.items()
+        ]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(entry, list | dict) for entry in value):
+        lines = [inner + _json_text(entry, inner) for entry in value]
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    return json.dumps(value, allow_nan=False)
+
+
+# --- reading ---
 
 
 def load_repair(path: str | PathLike[str]) -> Saved:
-    """Read a repair and check that it hangs together."""
+    """Read a repair and check that its parts fit together."""
     name = fspath(path)
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -243,194 +167,285 @@ def load_repair(path: str | PathLike[str]) -> Saved:
         raise RepairError(f"{name}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise RepairError(f"{name}: not JSON: {error}") from None
-    return _read(Reader(file=name, value=document))
-
-
-def _read(reader: Reader) -> Saved:
-    _check_kind(reader)
-    settings = reader.inside("settings")
+    reader = Reader(file=name, value=document)
+    _check_header(reader)
+    settings_reader = reader.inside("settings")
+    scope = settings_reader.choice("scope", get_args(Scope))
     strata = _read_strata(reader.inside("strata"))
-    columns = [_read_column(each, len(strata.groups)) for each in reader.items("columns")]
-    reader.require(bool(columns), "columns", "at least one column")
-    joint = settings.choice("scope", get_args(Scope)) == "joint"
-    reader.require((reader.value_of("profiles") is not None) == joint, "profiles", "as the scope")
+    columns = [
+        _read_column(column, stratum_count=len(strata.groups))
+        for column in reader.objects("columns")
+    ]
+    reader.require(bool(columns), "columns", expected="at least one column")
+    has_profiles = reader.value_of("profiles") is not None
+    reader.require(
+        has_profiles == (scope == "joint"),
+        "profiles",
+        expected="profiles if settings.scope is 'joint', and otherwise null",
+    )
     profiles = None
-    if joint:
-        profiles = _read_profiles(reader.inside("profiles"), len(columns), len(strata.groups))
+    if has_profiles:
+        profiles = _read_profiles(
+            reader.inside("profiles"), column_count=len(columns), stratum_count=len(strata.groups)
+        )
     names = reader.texts("names") if reader.value_of("names") is not None else None
-    number = reader.whole("n_features", least=1)
-    reader.require(names is None or len(names) == number, "n_features", "as many as names")
-    typed = tuple(each for each, _ in columns)
-    given = _read_settings(settings, [each.name for each in typed])
-    _check_names(reader, given, strata, names, number, [each.name for each in typed])
-    ties = cast(Ties, settings.choice("ties", get_args(Ties)))
+    n_features = reader.integer("n_features", minimum=1)
+    reader.require(
+        names is None or len(names) == n_features, "n_features", expected="the number of names"
+    )
+    typed = tuple(column_type for column_type, _ in columns)
+    repaired_names = [column_type.name for column_type in typed]
+    settings = _read_settings(settings_reader, repaired_names)
+    _check_names(
+        reader,
+        repaired_names,
+        table_names=range(n_features) if names is None else names,
+        strata=strata,
+        by=stratum_names(settings["protected"], settings["stratify_by"]),
+    )
+    ties = cast(Ties, settings_reader.choice("ties", get_args(Ties)))
     model = Model(columns=tuple(column for _, column in columns), profiles=profiles, ties=ties)
     return Saved(
-        settings=given, names=names, n_features=number, strata=strata, typed=typed, model=model
+        settings=settings,
+        names=names,
+        n_features=n_features,
+        strata=strata,
+        typed=typed,
+        model=model,
     )
 
 
-def _check_kind(reader: Reader) -> None:
+def _check_header(reader: Reader) -> None:
     """Raise unless it is a repair that this version can read, with its caution."""
-    reader.require(reader.value_of("kind") == KIND, "kind", f"{KIND!r}, as save writes it")
-    schema = reader.whole("schema", least=1)
+    reader.require(reader.value_of("kind") == KIND, "kind", expected=f"{KIND!r}, which save writes")
+    schema = reader.integer("schema", minimum=1)
     if schema > SCHEMA:
         raise RepairError(
             f"{reader.file}: written by a newer fourfifths (schema {schema}; this one reads up to "
             f"{SCHEMA}); install a newer fourfifths"
         )
-    strange = sorted({*reader.value} - {*KEYS})
-    reader.require(not strange, strange[0] if strange else "", "no such entry")
+    unknown = sorted({*reader.value} - {*KEYS})
+    reader.require(not unknown, unknown[0] if unknown else "", expected="no such entry")
     caution = reader.value_of("caution")
     reader.require(
-        isinstance(caution, str) and bool(caution), "caution", "the text that save wrote"
+        isinstance(caution, str) and bool(caution), "caution", expected="the text that save wrote"
     )
 
 
 def _check_names(
     reader: Reader,
-    settings: Mapping[str, Any],
+    repaired_names: Sequence[Any],
+    *,
+    table_names: Sequence[Any],
     strata: Strata,
-    names: tuple[str, ...] | None,
-    number: int,
-    known: Sequence[Any],
+    by: tuple[str, ...] | None,
 ) -> None:
-    """Raise unless columns and strata are those of the table that the repair was fitted to."""
-    possible = range(number) if names is None else names
-    there = all(name in possible and not isinstance(name, bool) for name in known)
+    """Raise unless repaired and stratifying columns are columns of the table, and differ."""
+    # True would be found among the column numbers of an array, since it equals 1.
+    are_columns = all(name in table_names and not isinstance(name, bool) for name in repaired_names)
     reader.require(
-        there and len({*known}) == len(known), "columns", "names of the table, once each"
+        are_columns and len({*repaired_names}) == len(repaired_names),
+        "columns",
+        expected="names of the table, each once",
     )
-    by = stratum_names(settings["protected"], settings["stratify_by"])
-    of_them = by is None or by == strata.by
-    reader.inside("settings").require(of_them, "protected", "what the strata are made of")
-    inside = by is None or (names is not None and {*by} <= {*names} and not {*by} & {*known})
-    reader.require(inside, "names", "the stratifying columns, and not among those repaired")
+    if by is None:
+        return
+    reader.inside("settings").require(
+        by == strata.by, "protected", expected="the columns that the strata are made of"
+    )
+    is_apart = {*by} <= {*table_names} and not {*by} & {*repaired_names}
+    reader.require(
+        is_apart, "names", expected="the stratifying columns, which are not repaired themselves"
+    )
 
 
-def _read_settings(reader: Reader, known: Sequence[Any]) -> dict[str, Any]:
+def _read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, Any]:
     settings = dict(reader.value)
-    unknown = set(settings) ^ set(SETTINGS)
-    reader.require(not unknown, sorted(unknown)[0] if unknown else "", "the options of a Repairer")
-    for name in ("protected", "stratify_by"):
-        given = settings[name]
-        texts = isinstance(given, list) and given and all(isinstance(e, str) for e in given)
-        reader.require(given is None or isinstance(given, str) or bool(texts), name, "names")
+    mismatched = sorted(set(settings) ^ set(SETTINGS))
+    reader.require(
+        not mismatched,
+        mismatched[0] if mismatched else "",
+        expected="the options of a Repairer, and no others",
+    )
+    for key in ("protected", "stratify_by"):
+        names = settings[key]
+        is_list = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
+        reader.require(
+            names is None or isinstance(names, str) or bool(is_list),
+            key,
+            expected="the names of columns",
+        )
     columns = settings["columns"]
     columns = [columns] if isinstance(columns, str) else columns
-    listed = isinstance(columns, list | dict) and {*map(str, columns)} == {*map(str, known)}
-    reader.require(columns is None or listed, "columns", "those that are repaired")
+    are_repaired = isinstance(columns, list | dict) and (
+        {*map(str, columns)} == {*map(str, repaired_names)}
+    )
+    reader.require(
+        columns is None or are_repaired, "columns", expected="the columns that are repaired"
+    )
     unknown = settings["unknown"]
-    reader.require(isinstance(unknown, list | str), "unknown", "values that mean missing")
+    reader.require(
+        isinstance(unknown, list | str), "unknown", expected="a list of values that mean missing"
+    )
     settings["unknown"] = tuple(unknown) if isinstance(unknown, list) else unknown
     bands = settings["bands"]
-    fits = bands is None or (
-        isinstance(bands, dict) and all(isinstance(edges, list) for edges in bands.values())
-    )
-    reader.require(fits, "bands", "edges of columns")
+    are_edges = isinstance(bands, dict) and all(isinstance(e, list) for e in bands.values())
+    reader.require(bands is None or are_edges, "bands", expected="a list of edges for each column")
     return settings
 
 
 def _read_strata(reader: Reader) -> Strata:
     groups = tuple(tuple(group) for group in reader.lists("groups"))
     pooled = tuple(tuple(group) for group in reader.lists("pooled"))
-    rows = tuple(int(size) for size in reader.array("rows", 1, np.int64))
+    rows = tuple(int(size) for size in reader.array("rows", 1, dtype=np.int64))
     by = reader.texts("by")
-    differ = len({written(group) for group in groups}) == len(groups)
-    reader.require(len(groups) > 1 and differ, "groups", "two or more, all different")
-    reader.require(all(len(each) == len(by) for each in groups + pooled), "groups", "as many as by")
-    reader.require(len(rows) == len(groups) and min(rows) > 0, "rows", "one for each stratum")
-    spelt = [written(group) for group in (groups[:-1] if pooled else groups)]
-    alone = {written(group) for group in pooled} & {*spelt}
-    fits = not pooled or (pooled[0] == groups[-1] and len({*pooled}) == len(pooled))
-    reader.require(fits and not alone, "pooled", "the groups of the last stratum, and no others")
+    texts = [written(group) for group in groups]
+    reader.require(
+        len(groups) > 1 and len({*texts}) == len(groups),
+        "groups",
+        expected="two or more groups, all different",
+    )
+    reader.require(
+        all(len(group) == len(by) for group in groups + pooled),
+        "groups",
+        expected="a value for each column in 'by'",
+    )
+    reader.require(
+        len(rows) == len(groups) and min(rows) > 0,
+        "rows",
+        expected="a number above 0 for each stratum",
+    )
+    if pooled:
+        is_also_alone = {written(group) for group in pooled} & {*texts[:-1]}
+        are_last = pooled[0] == groups[-1] and len({*pooled}) == len(pooled)
+        reader.require(
+            are_last and not is_also_alone,
+            "pooled",
+            expected="the groups of the last stratum, and no others",
+        )
     return Strata(by=by, groups=groups, pooled=pooled, rows=rows)
 
 
-def _read_column(reader: Reader, strata: int) -> tuple[ColumnType, Column]:
+def _read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Column]:
     kind = cast(Kind, reader.choice("kind", get_args(Kind)))
     name: Any = reader.value_of("name")
-    reader.require(isinstance(name, str | int), "name", "a name, or a place in an array")
-    categories = _read_categories(reader)
-    reader.require(bool(categories) == (kind in ("ordered", "category")), "categories", "as kind")
-    typed = ColumnType(name=name, kind=kind, categories=categories)
-    consensus = reader.array("consensus", 1, np.float64)
-    reader.require(consensus.size > 0, "consensus", "at least one level")
+    reader.require(
+        isinstance(name, str | int), "name", expected="a name, or the number of a column"
+    )
+    categories = reader.value_of("categories")
+    are_texts = isinstance(categories, list) and all(isinstance(text, str) for text in categories)
+    # [0, 1] equals [False, True], so the types are looked at too.
+    are_booleans = categories == [False, True] and all(isinstance(v, bool) for v in categories)
+    are_different = are_booleans or (are_texts and len({*categories}) == len(categories))
+    reader.require(are_different, "categories", expected="different texts, or false and true")
+    reader.require(
+        bool(categories) == (kind in ("ordered", "category")),
+        "categories",
+        expected="categories if the kind is 'ordered' or 'category', and otherwise none",
+    )
+    typed = ColumnType(name=name, kind=kind, categories=tuple(categories))
+    consensus = reader.array("consensus", 1, dtype=np.float64)
+    reader.require(consensus.size > 0, "consensus", expected="at least one level")
     if kind == "category":
-        shares = reader.array("shares", 2, np.float64)
-        reader.require(shares.shape == (strata, len(categories)), "shares", "strata by categories")
-        reader.require(consensus.size == len(categories), "consensus", "one for each category")
-        for key, found in (("shares", shares), ("consensus", consensus)):
-            whole = np.all(found >= 0) and np.allclose(found.sum(axis=-1), 1)
-            reader.require(bool(whole), key, "shares that sum to 1")
-        return typed, CategoryColumn(
-            name=name, categories=categories, shares=shares, consensus=consensus
+        shares = reader.array("shares", 2, dtype=np.float64)
+        reader.require(
+            shares.shape == (stratum_count, len(categories)),
+            "shares",
+            expected="a share of each category in each stratum",
         )
-    values = reader.array("values", 1, np.float64)
-    reader.require(values.size > 0 and bool(np.all(np.diff(values) > 0)), "values", "increasing")
-    reader.require(bool(np.all(np.diff(consensus) >= 0)), "consensus", "never decreasing")
+        reader.require(
+            consensus.size == len(categories), "consensus", expected="a share of each category"
+        )
+        for key, distribution in (("shares", shares), ("consensus", consensus)):
+            sums_to_one = np.all(distribution >= 0) and np.allclose(distribution.sum(axis=-1), 1)
+            reader.require(bool(sums_to_one), key, expected="shares that sum to 1")
+        return typed, CategoryColumn(
+            name=name, categories=typed.categories, shares=shares, consensus=consensus
+        )
+    values = reader.array("values", 1, dtype=np.float64)
+    reader.require(
+        values.size > 0 and bool(np.all(np.diff(values) > 0)),
+        "values",
+        expected="increasing numbers",
+    )
+    reader.require(
+        bool(np.all(np.diff(consensus) >= 0)),
+        "consensus",
+        expected="numbers that never decrease",
+    )
     if kind in ("integer", "ordered"):
-        whole = bool(np.all(values == np.floor(values)))
-        reader.require(whole, "values", "whole numbers")
+        reader.require(bool(np.all(values == np.floor(values))), "values", expected="whole numbers")
     if kind == "ordered":
-        inside = values[0] >= 0 and values[-1] < len(categories)
-        reader.require(bool(inside), "values", "places among the categories")
-    tables = tuple(_read_ranks(each, consensus.size) for each in reader.items("strata"))
-    reader.require(len(tables) == strata, "strata", "one for each stratum")
+        are_indices = values[0] >= 0 and values[-1] < len(categories)
+        reader.require(bool(are_indices), "values", expected="indices of the categories")
+    strata = tuple(
+        _read_ranks(ranks, level_count=consensus.size) for ranks in reader.objects("strata")
+    )
+    reader.require(len(strata) == stratum_count, "strata", expected="one for each stratum")
     return typed, OrderedColumn(
         name=name,
         kind=kind,
-        categories=categories,
+        categories=typed.categories,
         values=values,
         consensus=consensus,
-        strata=tables,
+        strata=strata,
     )
 
 
-def _read_categories(reader: Reader) -> tuple[Any, ...]:
-    found = reader.value_of("categories")
-    good = isinstance(found, list) and all(isinstance(each, str) for each in found)
-    truths = found == [False, True] and all(isinstance(each, bool) for each in found)
-    differ = truths or (good and len({*found}) == len(found))
-    reader.require(differ, "categories", "different texts, or false and true")
-    return tuple(found)
+def _read_ranks(reader: Reader, *, level_count: int) -> Ranks:
+    knots = reader.array("knots", 1, dtype=np.float64)
+    below, upto = (reader.array(key, 1, dtype=np.int64) for key in ("below", "upto"))
+    size = reader.integer("size", minimum=level_count)
+    reader.require(
+        knots.size > 0 and bool(np.all(np.diff(knots) > 0)), "knots", expected="increasing numbers"
+    )
+    reader.require(
+        below.size == upto.size == knots.size, "below", expected="one count for each knot"
+    )
+    interleaved = np.column_stack([below, upto]).ravel()
+    are_counts = bool(np.all(np.diff(interleaved) >= 0)) and bool(np.all(below < upto))
+    reader.require(
+        are_counts and below[0] == 0 and upto[-1] == size,
+        "upto",
+        expected="increasing counts, from 0 in 'below' to the size in 'upto'",
+    )
+    return Ranks(knots=knots, below=below, upto=upto, size=size, levels=level_count)
 
 
-def _read_ranks(reader: Reader, levels: int) -> Ranks:
-    knots = reader.array("knots", 1, np.float64)
-    below, upto = (reader.array(key, 1, np.int64) for key in ("below", "upto"))
-    size = reader.whole("size", least=levels)
-    reader.require(knots.size > 0 and bool(np.all(np.diff(knots) > 0)), "knots", "increasing")
-    reader.require(below.size == upto.size == knots.size, "below", "one for each knot")
-    steps = np.column_stack([below, upto]).ravel()
-    fits = bool(np.all(np.diff(steps) >= 0)) and bool(np.all(below < upto))
-    reader.require(fits and below[0] == 0 and upto[-1] == size, "upto", "counts up to the size")
-    return Ranks(knots=knots, below=below, upto=upto, size=size, levels=levels)
-
-
-def _read_profiles(reader: Reader, columns: int, strata: int) -> Profiles:
-    column, left, right = (reader.array(key, 1, np.int64) for key in ("column", "left", "right"))
-    share, cuts = reader.array("share", 1, np.float64), reader.array("cuts", 2, np.float64)
-    bounds = reader.array("bounds", 4, np.float64)
-    consensus = reader.array("consensus", 3, np.float64)
-    nodes, ends = column.size, column == END
-    known = np.all((column >= END) & (column < columns))
-    reader.require(nodes > 0 and bool(known), "column", "columns of the repair")
-    reader.require(left.size == right.size == share.size == nodes, "left", SAME)
-    reader.require(cuts.shape == (nodes, strata), "cuts", SAME)
-    after = np.arange(nodes)[~ends]
-    forward = np.all((left[~ends] > after) & (right[~ends] > after))
-    within = np.all((left[~ends] < nodes) & (right[~ends] < nodes))
-    reader.require(bool(forward and within), "left", "nodes that follow")
-    profiles = int(ends.sum())
-    reader.require(sorted(left[ends]) == list(range(profiles)), "left", "each profile once")
-    reader.require(consensus.shape[:2] == (columns, profiles), "consensus", SAME)
-    reader.require(bounds.shape == (strata, *consensus.shape), "bounds", SAME)
-    ranks = {"share": share, "cuts": cuts, "bounds": bounds, "consensus": consensus}
-    for key, found in ranks.items():
-        reader.require(bool(np.all((found >= 0) & (found <= 1))), key, "ranks from 0 to 1")
-    rising = np.all(np.diff(bounds) >= 0) and np.all(np.diff(consensus) >= 0)
-    reader.require(bool(rising), "bounds", "never decreasing")
+def _read_profiles(reader: Reader, *, column_count: int, stratum_count: int) -> Profiles:
+    column = reader.array("column", 1, dtype=np.int64)
+    left = reader.array("left", 1, dtype=np.int64)
+    right = reader.array("right", 1, dtype=np.int64)
+    share = reader.array("share", 1, dtype=np.float64)
+    cuts = reader.array("cuts", 2, dtype=np.float64)
+    bounds = reader.array("bounds", 4, dtype=np.float64)
+    consensus = reader.array("consensus", 3, dtype=np.float64)
+    node_count, is_leaf = column.size, column == LEAF
+    are_columns = np.all((column >= LEAF) & (column < column_count))
+    reader.require(node_count > 0 and bool(are_columns), "column", expected="columns of the repair")
+    reader.require(left.size == right.size == share.size == node_count, "left", expected=SAME_SHAPE)
+    reader.require(cuts.shape == (node_count, stratum_count), "cuts", expected=SAME_SHAPE)
+    # A node leads to later ones only, so a walk down the tree always ends.
+    inner = np.flatnonzero(~is_leaf)
+    are_later = np.all((left[inner] > inner) & (right[inner] > inner))
+    are_nodes = np.all((left[inner] < node_count) & (right[inner] < node_count))
+    reader.require(bool(are_later and are_nodes), "left", expected="later nodes of the tree")
+    profile_count = int(is_leaf.sum())
+    reader.require(
+        sorted(left[is_leaf]) == list(range(profile_count)),
+        "left",
+        expected="each profile at one leaf",
+    )
+    reader.require(
+        consensus.shape[:2] == (column_count, profile_count), "consensus", expected=SAME_SHAPE
+    )
+    reader.require(bounds.shape == (stratum_count, *consensus.shape), "bounds", expected=SAME_SHAPE)
+    unit_arrays = {"share": share, "cuts": cuts, "bounds": bounds, "consensus": consensus}
+    for key, array in unit_arrays.items():
+        is_in_range = bool(np.all((array >= 0) & (array <= 1)))
+        reader.require(is_in_range, key, expected="numbers from 0 to 1")
+    never_decrease = np.all(np.diff(bounds) >= 0) and np.all(np.diff(consensus) >= 0)
+    reader.require(bool(never_decrease), "bounds", expected="numbers that never decrease")
     return Profiles(
         column=column,
         share=share,
@@ -440,3 +455,99 @@ def _read_profiles(reader: Reader, columns: int, strata: int) -> Profiles:
         bounds=bounds,
         consensus=consensus,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """One object of a JSON file, which checks what is read from it.
+
+    Attributes
+    ----------
+    file : str
+    value : Any
+        The object.
+    path : str
+        Where it is in the file, for errors: ``"columns[0]."``.
+    """
+
+    file: str
+    value: Any
+    path: str = ""
+
+    def value_of(self, key: str) -> Any:
+        """Return the value of a key that must be present."""
+        if not isinstance(self.value, Mapping) or key not in self.value:
+            raise self.error(key, expected="this entry, which is missing")
+        return self.value[key]
+
+    def inside(self, key: str) -> Reader:
+        """Return the object of a key."""
+        value = self.value_of(key)
+        self.require(isinstance(value, Mapping), key, expected="an object")
+        return Reader(file=self.file, value=value, path=f"{self.path}{key}.")
+
+    def objects(self, key: str) -> list[Reader]:
+        """Return the objects of a list."""
+        values = self.value_of(key)
+        self.require(isinstance(values, list), key, expected="a list")
+        return [
+            Reader(file=self.file, value=value, path=f"{self.path}{key}[{index}].")
+            for index, value in enumerate(values)
+        ]
+
+    def lists(self, key: str) -> list[list[Any]]:
+        """Return a list of lists of plain values."""
+        rows = self.value_of(key)
+        are_lists = isinstance(rows, list) and all(
+            isinstance(row, list)
+            and all(isinstance(value, str | int | float | bool) for value in row)
+            for row in rows
+        )
+        self.require(are_lists, key, expected="lists of texts, numbers or booleans")
+        return list(rows)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts."""
+        texts = self.value_of(key)
+        are_texts = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+        self.require(are_texts, key, expected="a list of texts")
+        return tuple(texts)
+
+    def choice(self, key: str, choices: Sequence[str]) -> str:
+        """Return a value that is one of the choices."""
+        value = self.value_of(key)
+        self.require(value in choices, key, expected=f"one of {listed(choices)}")
+        return str(value)
+
+    def integer(self, key: str, *, minimum: int) -> int:
+        """Return a whole number."""
+        value = self.value_of(key)
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        self.require(
+            is_integer and value >= minimum, key, expected=f"a whole number, {minimum} or more"
+        )
+        return int(value)
+
+    def array(self, key: str, dimensions: int, *, dtype: type[np.generic]) -> NDArray[Any]:
+        """Return finite numbers as an array."""
+        expected = f"numbers in {dimensions} dimensions"
+        try:
+            array = np.array(self.value_of(key))
+        except ValueError:  # lists of unequal length
+            raise self.error(key, expected=expected) from None
+        kinds = "iu" if np.issubdtype(dtype, np.integer) else "iuf"
+        are_numbers = array.dtype.kind in kinds and array.ndim == dimensions
+        self.require(are_numbers and bool(np.all(np.isfinite(array))), key, expected=expected)
+        return array.astype(dtype)
+
+    def require(self, condition: bool, key: str, *, expected: str) -> None:  # noqa: FBT001
+        """Raise unless the condition holds."""
+        if not condition:
+            raise self.error(key, expected=expected)
+
+    def error(self, key: str, *, expected: str) -> RepairError:
+        """Return the error that names the file and the entry."""
+        return RepairError(
+            f"{self.file}: not a valid saved repair: {self.path}{key}: expected {expected}; save "
+            "the repair again"
+        )
