@@ -115,8 +115,8 @@ def losses(
 ) -> Iterator[float]:
     """Yield, column by column, how much the auditor's balanced error rate grows without it.
 
-    The auditor is fitted anew without each column, on a sample with as many rows of each group as
-    there are, up to `LOSS_ROWS` in total. The error is that of the best cut.
+    The auditor is fitted anew without each column, on a sample of at most `LOSS_ROWS` / 2 rows of
+    each group. The error is that of the best cut.
     """
     random = np.random.default_rng(random_state)
     members = [np.flatnonzero(is_reference == side) for side in (False, True)]
