@@ -107,7 +107,7 @@ def certify(
     random_state : int
         The seed. The same seed and table give the same certificate.
     progress : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar on a terminal or in a notebook.
 
     Returns
     -------
@@ -165,18 +165,18 @@ def certify(
         confidence=confidence,
         random_state=random_state,
     )
-    members = panel(auditors, features.is_category, random_state)
+    chosen_auditors = panel(auditors, features.is_category, random_state)
 
-    total = len(pairs) * len(members) * folds + len(plan.features)
+    total = len(pairs) * len(chosen_auditors) * folds + len(plan.features)
     with steps("auditing", total, enabled=progress) as bar:
-        certified = [
+        certificates = [
             certify_pair(
                 features.values[pair.rows],
                 pair.is_reference,
                 group=pair.group,
                 reference=plan.labels[plan.reference],
                 betas=pair.betas,
-                auditors=members,
+                auditors=chosen_auditors,
                 threshold=threshold,
                 confidence=confidence,
                 folds=folds,
@@ -185,24 +185,24 @@ def certify(
             )
             for pair in pairs
         ]
-        order = sorted(range(len(pairs)), key=lambda index: _severity(certified[index]))
+        order = sorted(range(len(pairs)), key=lambda index: _severity(certificates[index]))
         worst = pairs[order[0]]
         leaks = find_leaks(
             features.values[worst.rows],
             worst.is_reference,
             names=features.names,
             kinds=features.kinds,
-            auditor=members[certified[order[0]].strongest],
+            auditor=chosen_auditors[certificates[order[0]].strongest],
             beta=worst.betas["group"].rate,
             folds=folds,
             random_state=random_state,
             advance=bar.advance,
         )
 
-    ordered = tuple(certified[index] for index in order)
+    ordered = tuple(certificates[index] for index in order)
     settings = {
         "threshold": threshold,
-        "auditors": list(members),
+        "auditors": list(chosen_auditors),
         "confidence": confidence,
         "folds": int(folds),
         "max_rows": int(max_rows),

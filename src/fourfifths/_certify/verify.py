@@ -79,7 +79,7 @@ def verify(
     table : dataframe, path, str or Dataset
         As for `certify`.
     progress : bool
-        Whether to show a progress bar.
+        Whether to show a progress bar on a terminal or in a notebook.
 
     Returns
     -------
