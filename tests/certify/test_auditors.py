@@ -15,8 +15,16 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import fourfifths
-from fourfifths._certify.auditors import BalancedCut, best_cut, out_of_fold, panel, score_of
-from fourfifths.errors import OptionError
+from fourfifths._certify.auditors import (
+    BalancedCut,
+    best_cut,
+    encoder,
+    out_of_fold,
+    panel,
+    score_of,
+    stratified_folds,
+)
+from fourfifths.errors import GroupError, OptionError
 
 
 def error_at(scores, is_reference, cut):
@@ -36,8 +44,15 @@ def splits(labels, folds=3):
     return list(StratifiedKFold(folds, shuffle=True, random_state=0).split(labels, labels))
 
 
-def ask(auditor, values, labels, rates=(0.5, 0.5), folds=3):
-    return out_of_fold(auditor, values, labels, splits(labels, folds), rates, lambda: None)
+def ask(auditor, values, labels, *, rate=0.5, folds=3):
+    return out_of_fold(
+        auditor,
+        values,
+        is_reference=labels,
+        folds=splits(labels, folds),
+        rates={"group": rate, "reference": rate},
+        advance=lambda: None,
+    )
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -126,12 +141,19 @@ def test_labels_of_a_test_fold_do_not_move_its_scores_or_selections(n, name):
     swapped[test] = ~labels[test]
     auditor = panel([name], [False], 0)[name]
     first, second = (
-        out_of_fold(auditor, values, each, folds[:1], (0.3, 0.3), lambda: None)
-        for each in (labels, swapped)
+        out_of_fold(
+            auditor,
+            values,
+            is_reference=is_reference,
+            folds=folds[:1],
+            rates={"group": 0.3, "reference": 0.3},
+            advance=lambda: None,
+        )
+        for is_reference in (labels, swapped)
     )
     np.testing.assert_array_equal(first.score[test], second.score[test])
-    np.testing.assert_array_equal(first.selected[test], second.selected[test])
-    np.testing.assert_array_equal(first.selected_reverse[test], second.selected_reverse[test])
+    for harmed in ("group", "reference"):
+        np.testing.assert_array_equal(first.selected[harmed][test], second.selected[harmed][test])
 
 
 @pytest.mark.parametrize("name", ["logistic", "svm", "naive-bayes", "trees"])
@@ -154,26 +176,32 @@ def test_the_cut_balances_groups_of_unequal_size(name):
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
 def test_the_rules_select_the_rate_that_was_asked_of_the_harmed_side(rate):
     values, labels = shifted(6000, 0.5, seed=4)
-    found = ask(panel(["logistic"], [False], 0)["logistic"], values, labels, (rate, rate))
+    found = ask(panel(["logistic"], [False], 0)["logistic"], values, labels, rate=rate)
     # The cut is that of 400 training rows a fold, three folds: a standard error under .018.
-    assert np.mean(found.selected[~labels]) == pytest.approx(rate, abs=0.07)
-    assert np.mean(found.selected_reverse[labels]) == pytest.approx(rate, abs=0.07)
+    assert np.mean(found.selected["group"][~labels]) == pytest.approx(rate, abs=0.07)
+    assert np.mean(found.selected["reference"][labels]) == pytest.approx(rate, abs=0.07)
 
 
 def test_the_rules_favor_the_other_side():
     values, labels = shifted(3000, 1.0, seed=5)
     found = ask(panel(["logistic"], [False], 0)["logistic"], values, labels)
-    assert np.mean(found.selected[labels]) > 0.75 > 0.6 > np.mean(found.selected[~labels])
-    reverse = found.selected_reverse
-    assert np.mean(reverse[~labels]) > 0.75 > 0.6 > np.mean(reverse[labels])
+    harms_group, harms_reference = found.selected["group"], found.selected["reference"]
+    assert np.mean(harms_group[labels]) > 0.75 > 0.6 > np.mean(harms_group[~labels])
+    assert np.mean(harms_reference[~labels]) > 0.75 > 0.6 > np.mean(harms_reference[labels])
 
 
-def test_done_is_called_once_for_each_fold():
+def test_advance_is_called_once_for_each_fold():
     values, labels = shifted(60, 0.5, seed=6)
-    told = []
-    auditor = panel(["naive-bayes"], [False], 0)["naive-bayes"]
-    out_of_fold(auditor, values, labels, splits(labels, 4), (0.5, 0.5), lambda: told.append(1))
-    assert len(told) == 4
+    calls = []
+    out_of_fold(
+        panel(["naive-bayes"], [False], 0)["naive-bayes"],
+        values,
+        is_reference=labels,
+        folds=splits(labels, 4),
+        rates={"group": 0.5, "reference": 0.5},
+        advance=lambda: calls.append(1),
+    )
+    assert len(calls) == 4
 
 
 def test_all_four_by_default():
@@ -324,3 +352,63 @@ def test_a_classifier_without_scores_is_refused(classifier):
 def test_a_class_in_the_place_of_a_classifier_is_refused():
     with pytest.raises(OptionError, match="auditors: 'mine'"):
         panel({"mine": LogisticRegression}, [False], 0)
+
+
+@pytest.mark.parametrize("auditors", [3, 0.5])
+def test_auditors_that_are_neither_names_nor_a_mapping_are_refused(auditors):
+    with pytest.raises(OptionError, match=f"auditors={auditors}: expected names, or a mapping"):
+        panel(auditors, [False], 0)
+
+
+def test_a_rule_of_a_given_rate_by_hand():
+    # Held scores of the group are 1, 2, 3, 3: half of it is the two threes.
+    auditor = BalancedCut(FunctionTransformer(), ())
+    auditor.held_scores_ = np.array([1.0, 2, 3, 3, 9])
+    auditor.held_labels_ = np.array([False, False, False, False, True])
+    scores, coin = np.array([0.0, 2.9, 3, 3, 4]), np.array([0.0, 0, 0.4, 0.6, 1])
+    selected = auditor.select(scores, 0.5, harmed="group", coin=coin)
+    np.testing.assert_array_equal(selected, [False, False, True, True, True])
+    # A quarter of it is one of the two threes: half of the rows at the cut, by their coin.
+    selected = auditor.select(scores, 0.25, harmed="group", coin=coin)
+    np.testing.assert_array_equal(selected, [False, False, True, False, True])
+
+
+def test_a_rule_that_harms_the_reference_selects_from_the_low_end():
+    auditor = BalancedCut(FunctionTransformer(), ())
+    auditor.held_scores_ = np.array([0.0, 1, 2, 3, 4])
+    auditor.held_labels_ = np.array([False, True, True, True, True])
+    selected = auditor.select(
+        np.array([1.0, 2, 2.1]), 0.5, harmed="reference", coin=np.array([0.5, 0.5, 0.5])
+    )
+    np.testing.assert_array_equal(selected, [True, True, False])
+
+
+def test_folds_hold_the_same_share_of_both_groups():
+    labels = np.arange(90) % 3 == 0
+    folds = stratified_folds(labels, 5, random_state=1)
+    assert [(int(labels[test].sum()), test.size) for _, test in folds] == [(6, 18)] * 5
+    np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in folds])), range(90))
+
+
+def test_more_folds_than_rows_of_a_group_are_refused():
+    with pytest.raises(GroupError, match="folds=5: only 4 rows of a group are audited"):
+        stratified_folds(np.arange(40) < 4, 5, random_state=0)
+
+
+def test_numbers_are_standardised_and_missing_ones_marked():
+    # Mean 2 and deviation 1 of the values present (1, 3); the missing one becomes the mean.
+    values = np.array([[1.0], [3.0], [np.nan]])
+    encoded = encoder([False], sparse=False).fit_transform(values)
+    np.testing.assert_allclose(encoded[:, 0], np.array([-1, 1, 0]) / np.sqrt(2 / 3))
+    assert encoded[2, 1] > encoded[0, 1] == encoded[1, 1]
+
+
+def test_categories_are_dummies_and_missing_is_one_of_them():
+    values = np.array([[0.0], [2.0], [np.nan], [0.0]])
+    encoded = encoder([True], sparse=False).fit_transform(values)
+    np.testing.assert_array_equal(encoded, [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]])
+
+
+def test_a_category_that_is_new_to_the_encoder_is_no_error():
+    fitted = encoder([True], sparse=False).fit(np.array([[0.0], [1.0]]))
+    assert fitted.transform(np.array([[7.0]])).sum() == 0

@@ -7,9 +7,6 @@ import pandas as pd
 import pytest
 
 import fourfifths
-from fourfifths._certify.auditors import OutOfFold
-from fourfifths._certify.evidence import paper_verdict, verdict_of, weigh
-from fourfifths._certify.plan import Beta
 from fourfifths.errors import ColumnError, OptionError
 
 QUICK = {"auditors": ["logistic"], "folds": 3}
@@ -51,24 +48,6 @@ def test_the_worst_pair_may_be_one_that_harms_the_reference():
     assert found.worst.group == "C"
     assert found.worst.witness.harms == "A"
     assert found.worst.witness.impact_ratio > 1.25
-
-
-def test_a_cut_that_takes_everyone_for_one_side_certifies_nothing():
-    # Its BER is exactly .5 with next to no error of its own, but the score tells the groups apart.
-    labels = np.repeat([False, True], 100)
-    score = np.append(np.arange(100) < 10, np.arange(100) < 90) + 5.0
-    no_one = np.zeros(200, dtype=bool)
-    betas = {
-        side: Beta(rate=0.3, interval=(0.3, 0.3), counts=None) for side in ("group", "reference")
-    }
-    found = {
-        "one": weigh(
-            OutOfFold(score=score, selected=no_one, selected_reverse=no_one), labels, betas, 0.95
-        )
-    }
-    assert found["one"].errors.balanced_error_rate == 0.5
-    assert paper_verdict(found, betas, 0.8, 0.95) != "certified"
-    assert verdict_of(found, 0.8) != "certified"
 
 
 @pytest.mark.parametrize("auditors", [["trees"], ["logistic"]])

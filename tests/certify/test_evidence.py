@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from fourfifths._certify.auditors import OutOfFold
-from fourfifths._certify.evidence import paper_verdict, rows_needed, verdict_of, weigh
+from fourfifths._certify.evidence import (
+    find_witness,
+    paper_verdict,
+    reason_for,
+    rows_needed,
+    verdict_of,
+    weigh,
+)
 from fourfifths._certify.plan import Beta
 from fourfifths._stats.intervals import ratio_interval
 
@@ -22,11 +29,13 @@ def both(rate):
 def answer(score, is_reference, rate):
     """Return what an auditor with this score says, whose rules select at least `rate`."""
     score = np.asarray(score, dtype=float)
-    own, other = np.sort(score[~is_reference])[::-1], np.sort(score[is_reference])
+    group, reference = np.sort(score[~is_reference])[::-1], np.sort(score[is_reference])
     return OutOfFold(
         score=score,
-        selected=score >= own[int(np.ceil(rate * own.size)) - 1],
-        selected_reverse=score <= other[int(np.ceil(rate * other.size)) - 1],
+        selected={
+            "group": score >= group[int(np.ceil(rate * group.size)) - 1],
+            "reference": score <= reference[int(np.ceil(rate * reference.size)) - 1],
+        },
     )
 
 
@@ -38,9 +47,15 @@ def stepped(group, reference, n=1000):
     return np.where(score, 1.0, -1.0), labels
 
 
+def counts_of(side):
+    return side.selected_harmed, side.n_harmed, side.selected_favored, side.n_favored
+
+
 def evidence_of(group, reference, rate, n=1000, confidence=0.95):
     score, labels = stepped(group, reference, n)
-    return {"one": weigh(answer(score, labels, rate), labels, both(rate), confidence)}
+    return {
+        "one": weigh(answer(score, labels, rate), labels, betas=both(rate), confidence=confidence)
+    }
 
 
 def test_errors_are_counted_on_each_side():
@@ -55,13 +70,15 @@ def test_errors_are_counted_on_each_side():
 
 def test_a_score_of_zero_is_taken_for_the_group():
     labels = np.array([False, False, True, True])
-    found = weigh(answer([0, 0, 0, 1], labels, 0.5), labels, both(0.5), 0.95).errors
+    found = weigh(
+        answer([0, 0, 0, 1], labels, 0.5), labels, betas=both(0.5), confidence=0.95
+    ).errors
     assert (found.wrong, found.wrong_reference) == (0, 1)
 
 
 def test_the_rule_on_the_group_by_hand():
     side = evidence_of(0.3, 0.7, 0.3)["one"].group
-    assert (side.selected, side.n, side.selected_other, side.n_other) == (300, 1000, 700, 1000)
+    assert counts_of(side) == (300, 1000, 700, 1000)
     assert side.ratio == pytest.approx(3 / 7)
     assert side.floor == pytest.approx(3 / 7)
 
@@ -69,7 +86,7 @@ def test_the_rule_on_the_group_by_hand():
 def test_the_rule_on_the_reference_by_hand():
     # The reverse selects the low scores: 30% of the reference, 70% of the group.
     side = evidence_of(0.3, 0.7, 0.3)["one"].reference
-    assert (side.selected, side.n, side.selected_other, side.n_other) == (300, 1000, 700, 1000)
+    assert counts_of(side) == (300, 1000, 700, 1000)
     assert side.floor == pytest.approx(3 / 7)
 
 
@@ -82,7 +99,7 @@ def test_the_sides_differ_where_the_curve_is_not_symmetric():
 
 
 def test_most_is_the_upper_limit_of_the_rules_ratio():
-    assert evidence_of(0.3, 0.7, 0.3)["one"].group.most == pytest.approx(
+    assert evidence_of(0.3, 0.7, 0.3)["one"].group.upper_limit == pytest.approx(
         float(ratio_interval(300, 1000, 700, 1000, 0.95)[1])
     )
 
@@ -91,7 +108,10 @@ def test_a_rule_that_selects_no_one_shows_nothing():
     score, labels = stepped(0.3, 0.7, 100)
     no_one = np.zeros(200, bool)
     found = weigh(
-        OutOfFold(score=score, selected=no_one, selected_reverse=no_one), labels, both(0.3), 0.95
+        OutOfFold(score=score, selected={"group": no_one, "reference": no_one}),
+        labels,
+        betas=both(0.3),
+        confidence=0.95,
     )
     assert np.isnan(found.group.ratio)
     assert verdict_of({"one": found}, 0.8) != "not certified"
@@ -103,13 +123,13 @@ def test_least_is_the_lower_end_of_the_band(beta):
     score, labels = stepped(0.4, 0.5)
     off = np.sqrt(np.log(80) / 2000)
     best = np.interp(min(beta + off, 1), [0, 0.4, 1], [0, 0.5, 1]) + off
-    found = weigh(answer(score, labels, beta), labels, both(beta), 0.95)
-    assert found.group.least == pytest.approx(beta / min(best, 1))
+    found = weigh(answer(score, labels, beta), labels, betas=both(beta), confidence=0.95)
+    assert found.group.lower_limit == pytest.approx(beta / min(best, 1))
 
 
 def test_limits_contain_the_floor():
     side = evidence_of(0.4, 0.6, 0.4)["one"].group
-    assert side.least <= side.floor <= side.most
+    assert side.lower_limit <= side.floor <= side.upper_limit
 
 
 def test_beta_of_an_outcome_counts_with_its_lower_end():
@@ -118,9 +138,9 @@ def test_beta_of_an_outcome_counts_with_its_lower_end():
         side: Beta(rate=0.4, interval=(0.2, 0.6), counts=(20, 50))
         for side in ("group", "reference")
     }
-    found = weigh(answer(score, labels, 0.4), labels, wide, 0.95)
-    low = weigh(answer(score, labels, 0.4), labels, both(0.2), 0.95)
-    assert found.group.least == low.group.least
+    found = weigh(answer(score, labels, 0.4), labels, betas=wide, confidence=0.95)
+    low = weigh(answer(score, labels, 0.4), labels, betas=both(0.2), confidence=0.95)
+    assert found.group.lower_limit == low.group.lower_limit
 
 
 @pytest.mark.parametrize(
@@ -152,18 +172,24 @@ def test_all_auditors_are_needed_to_certify():
 def test_harm_to_the_reference_alone_is_seen_on_its_side():
     score, labels = stepped(0.0, 0.5, 5000)
     betas = {"group": known(0.95), "reference": known(0.3)}
-    own = answer(score, labels, 0.95)
-    found = {
-        "one": weigh(
-            OutOfFold(score=score, selected=own.selected, selected_reverse=score < 0),
-            labels,
-            betas,
-            0.95,
-        )
-    }
-    assert verdict_of(found, 0.8, "group") == "certified"
-    assert verdict_of(found, 0.8, "reference") == "not certified"
+    selected = {"group": answer(score, labels, 0.95).selected["group"], "reference": score < 0}
+    answers = OutOfFold(score=score, selected=selected)
+    found = {"one": weigh(answers, labels, betas=betas, confidence=0.95)}
+    assert verdict_of(found, 0.8, harmed="group") == "certified"
+    assert verdict_of(found, 0.8, harmed="reference") == "not certified"
     assert verdict_of(found, 0.8) == "not certified"
+
+
+def test_a_cut_that_takes_everyone_for_one_side_certifies_nothing():
+    # Its BER is exactly .5 with next to no error of its own, but the score tells the groups apart.
+    labels = np.repeat([False, True], 100)
+    score = np.append(np.arange(100) < 10, np.arange(100) < 90) + 5.0
+    no_one = np.zeros(200, dtype=bool)
+    answers = OutOfFold(score=score, selected={"group": no_one, "reference": no_one})
+    found = {"one": weigh(answers, labels, betas=both(0.3), confidence=0.95)}
+    assert found["one"].errors.balanced_error_rate == 0.5
+    assert paper_verdict(found, both(0.3), threshold=0.8, confidence=0.95) != "certified"
+    assert verdict_of(found, 0.8) != "certified"
 
 
 @pytest.mark.parametrize(
@@ -176,20 +202,25 @@ def test_harm_to_the_reference_alone_is_seen_on_its_side():
 )
 def test_the_papers_verdict_by_hand(group, reference, n, verdict):
     # Half less an eighth of beta, .4625 at .3, against errors of .3 and of .49.
-    assert paper_verdict(evidence_of(group, reference, 0.3, n), both(0.3), 0.8, 0.95) == verdict
+    assert (
+        paper_verdict(
+            evidence_of(group, reference, 0.3, n), both(0.3), threshold=0.8, confidence=0.95
+        )
+        == verdict
+    )
 
 
 def test_the_tight_test_certifies_what_the_papers_cannot():
     # 60% and 70% score high: BER .45, under .4625. At .3 the best rule selects .35: .857.
     found = evidence_of(0.6, 0.7, 0.3, 50_000)
-    assert verdict_of(found, 0.8, "group") == "certified"
-    assert paper_verdict(found, both(0.3), 0.8, 0.95) == "not certified"
+    assert verdict_of(found, 0.8, harmed="group") == "certified"
+    assert paper_verdict(found, both(0.3), threshold=0.8, confidence=0.95) == "not certified"
 
 
 def test_rows_needed_to_show_harm_is_where_the_interval_leaves_the_threshold():
     found = evidence_of(0.35, 0.5, 0.35, 100)
     assert verdict_of(found, 0.8) == "inconclusive"
-    needed = rows_needed(found, both(0.35), 0.8, 0.95)
+    needed = rows_needed(found, both(0.35), threshold=0.8, confidence=0.95)
     for factor, settled in ((1.02, True), (0.98, False)):
         n = factor * needed / 2
         upper = float(ratio_interval(0.35 * n, n, 0.5 * n, n, 0.95)[1])
@@ -199,7 +230,7 @@ def test_rows_needed_to_show_harm_is_where_the_interval_leaves_the_threshold():
 def test_rows_needed_to_show_safety_settles_it():
     found = evidence_of(0.48, 0.52, 0.5, 200)
     assert verdict_of(found, 0.8) == "inconclusive"
-    needed = rows_needed(found, both(0.5), 0.8, 0.95)
+    needed = rows_needed(found, both(0.5), threshold=0.8, confidence=0.95)
     enough = -(-needed // 2 // 100) * 100 + 100
     assert enough > 200
     assert verdict_of(evidence_of(0.48, 0.52, 0.5, enough), 0.8) == "certified"
@@ -211,10 +242,13 @@ def test_rows_needed_counts_on_the_tight_test():
     betas = {"group": known(0.3), "reference": known(0.9)}
     everyone = np.ones(1000, bool)
     found = weigh(
-        OutOfFold(score=score, selected=score > 0, selected_reverse=everyone), labels, betas, 0.95
+        OutOfFold(score=score, selected={"group": score > 0, "reference": everyone}),
+        labels,
+        betas=betas,
+        confidence=0.95,
     )
     assert verdict_of({"one": found}, 0.8) == "inconclusive"
-    needed = rows_needed({"one": found}, betas, 0.8, 0.95)
+    needed = rows_needed({"one": found}, betas, threshold=0.8, confidence=0.95)
     assert needed is not None
     assert 1000 < needed <= 100_000
 
@@ -227,10 +261,111 @@ def test_rows_needed_lets_the_interval_of_beta_shrink_too():
         side: Beta(rate=0.4, interval=(0.2, 0.6), counts=(20, 50))
         for side in ("group", "reference")
     }
-    found = {"one": weigh(answer(score, labels, 0.4), labels, wide, 0.95)}
+    found = {"one": weigh(answer(score, labels, 0.4), labels, betas=wide, confidence=0.95)}
     assert verdict_of(found, 0.8) == "inconclusive"
-    assert rows_needed(found, wide, 0.8, 0.95) is not None
+    assert rows_needed(found, wide, threshold=0.8, confidence=0.95) is not None
 
 
 def test_no_number_of_rows_settles_what_lies_on_the_threshold():
-    assert rows_needed(evidence_of(0.4, 0.5, 0.4, 100), both(0.4), 0.8, 0.95) is None
+    assert (
+        rows_needed(evidence_of(0.4, 0.5, 0.4, 100), both(0.4), threshold=0.8, confidence=0.95)
+        is None
+    )
+
+
+def test_the_interval_of_the_floor_contains_it_even_where_the_rule_did_better():
+    # The curve says .5 / .75; a rule of other cuts selected .1 of the group and .5 of the other.
+    score, labels = stepped(0.0, 0.5)
+    first = np.append(np.arange(1000) < 100, np.arange(1000) < 500)
+    selected = {"group": first, "reference": score < 0}
+    answers = OutOfFold(score=score, selected=selected)
+    side = weigh(answers, labels, betas=both(0.5), confidence=0.95).group
+    assert side.upper_limit < side.floor == pytest.approx(2 / 3)
+    assert side.floor_interval == (side.lower_limit, side.floor)
+
+
+def witness_of(evidence):
+    return find_witness(evidence, group="a", reference="r", confidence=0.95)
+
+
+def test_the_witness_against_the_group_by_hand():
+    # Both sides are alike at these shares; the group comes first.
+    witness = witness_of(evidence_of(0.3, 0.7, 0.3))
+    assert (witness.auditor, witness.harms) == ("one", "a")
+    assert witness.rates == {"a": 0.3, "r": 0.7}
+    assert witness.impact_ratio == pytest.approx(3 / 7)
+    expected = [float(limit) for limit in ratio_interval(300, 1000, 700, 1000, 0.95)]
+    assert witness.impact_ratio_interval == pytest.approx(expected)
+    assert "most like r" in witness.rule
+
+
+def test_the_witness_against_the_reference_has_a_ratio_above_one():
+    # Low scores have all of the group and half of the reference: 1 to .5.
+    witness = witness_of(evidence_of(0.0, 0.5, 0.5))
+    assert (witness.harms, witness.rates) == ("r", {"a": 1.0, "r": 0.5})
+    assert witness.impact_ratio == pytest.approx(2)
+    assert witness.impact_ratio_interval[0] > 1.25
+    assert "most like a" in witness.rule
+
+
+def test_the_witness_is_the_rule_with_the_lowest_upper_limit():
+    strong = {"two": evidence_of(0.1, 0.7, 0.1)["one"]}
+    assert witness_of(evidence_of(0.3, 0.7, 0.3) | strong).auditor == "two"
+
+
+def test_a_witness_that_selects_no_one_has_no_ratio():
+    score, labels = stepped(0.3, 0.7, 100)
+    no_one = np.zeros(200, bool)
+    answers = OutOfFold(score=score, selected={"group": no_one, "reference": no_one})
+    witness = witness_of({"one": weigh(answers, labels, betas=both(0.3), confidence=0.95)})
+    assert np.isnan(witness.impact_ratio)
+    assert witness.rates == {"a": 0, "r": 0}
+
+
+def reason(evidence, rate, rows=None):
+    return reason_for(
+        verdict_of(evidence, 0.8),
+        evidence,
+        paper=paper_verdict(evidence, both(rate), threshold=0.8, confidence=0.95),
+        witness=witness_of(evidence),
+        rows=rows,
+        betas=both(rate),
+        threshold=0.8,
+        confidence=0.95,
+    )
+
+
+def test_the_reason_not_to_certify_names_the_rule_and_the_limit():
+    upper = float(ratio_interval(300, 1000, 700, 1000, 0.95)[1])
+    assert reason(evidence_of(0.3, 0.7, 0.3), 0.3) == (
+        "decided by the tight test: one found a rule that selects 30.0% of a and 70.0% of r, an "
+        f"impact ratio of 0.429 (at most {upper:.3f}, below 0.8, with 95% confidence); by the "
+        "paper's test it is not certified (lowest BER 0.300, threshold 0.463)"
+    )
+
+
+def test_the_reason_names_the_limit_above_where_the_reference_is_harmed():
+    lower = float(ratio_interval(1000, 1000, 500, 1000, 0.95)[0])
+    said = reason(evidence_of(0.0, 0.5, 0.5), 0.5)
+    assert f"impact ratio of 2.000 (at least {lower:.3f}, above 1.25, with 95%" in said
+
+
+def test_the_reason_to_certify_names_the_floor_and_both_rates():
+    # The band is sqrt(ln(80) / 100,000) = .0066 wide: .49 / (.51 + 2 * .0066 and a little).
+    evidence = evidence_of(0.49, 0.51, 0.49, 50_000)
+    off = np.sqrt(np.log(80) / 100_000)
+    best = np.interp(0.49 + off, [0, 0.49, 1], [0, 0.51, 1]) + off
+    said = reason(evidence, 0.49)
+    assert said.startswith("decided by both tests: with 95% confidence, no rule that these")
+    assert f"an impact ratio below {0.49 / best:.3f}, provided" in said
+    assert "at least 49.0% of the group (or, if it harms the reference, at least 49.0%" in said
+
+
+@pytest.mark.parametrize(
+    ("rows", "remedy"),
+    [(12_345, "about 12,345 rows like these would settle it"), (None, "cannot be estimated")],
+)
+def test_the_reason_for_an_inconclusive_verdict_says_how_many_rows_would_settle_it(rows, remedy):
+    evidence = evidence_of(0.49, 0.51, 0.49, 100)
+    assert remedy in reason(evidence, 0.49, rows)
+    assert "the threshold 0.8 lies between them" in reason(evidence, 0.49, rows)

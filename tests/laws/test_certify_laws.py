@@ -162,8 +162,8 @@ def random_evidence(random, auditors):
         score -= best_cut(score, labels)[0] if random.random() < 0.5 else random.uniform(-3, 3)
         own = np.sort(score[~labels])
         cut = own[own.size - int(np.ceil(rate * own.size))]
-        answer = OutOfFold(score=score, selected=score >= cut, selected_reverse=score <= cut)
-        found[str(name)] = weigh(answer, labels, betas, 0.95)
+        answer = OutOfFold(score=score, selected={"group": score >= cut, "reference": score <= cut})
+        found[str(name)] = weigh(answer, labels, betas=betas, confidence=0.95)
     return found, betas
 
 
@@ -174,7 +174,7 @@ def test_the_papers_test_certifies_only_what_the_tight_test_certifies(auditors):
     for _ in range(80):
         found, betas = random_evidence(random, auditors)
         threshold = random.choice([0.5, 0.8, 0.9])
-        if paper_verdict(found, betas, threshold, 0.95) == "certified":
+        if paper_verdict(found, betas, threshold=threshold, confidence=0.95) == "certified":
             certified += 1
-            assert verdict_of(found, threshold, "group") == "certified"
+            assert verdict_of(found, threshold, harmed="group") == "certified"
     assert certified >= 8

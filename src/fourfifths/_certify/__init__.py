@@ -1,1 +1,1 @@
-"""What could happen."""
+"""What could happen: whether a rule that uses only some columns can have disparate impact."""

@@ -1,4 +1,9 @@
-"""The matrix of features, made fit for each kind of classifier."""
+"""Auditors: classifiers that predict the group, and their predictions out of fold.
+
+An auditor is a scikit-learn classifier with an encoder before it and a cut behind it. The cut is
+chosen by balanced error rate on training rows, so groups of unequal size count alike. Every row is
+scored by a fit that has not seen it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -22,75 +28,120 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths.errors import OptionError, listed, nearest
-
-MAX_DUMMIES = 100
-
-
-class Filled(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """The matrix as it is, but for columns of which the training rows hold nothing: those are 0."""
-
-    def fit(self, X: FloatArray, y: object = None) -> Filled:  # noqa: ARG002
-        """Find the empty columns."""
-        self.empty_ = np.all(np.isnan(X), axis=0)
-        return self
-
-    def transform(self, X: FloatArray) -> FloatArray:
-        """Fill them."""
-        return np.where(self.empty_, 0.0, X)
-
-
-def encoder(is_category: Sequence[bool], *, sparse: bool, scaler: Any = None) -> ColumnTransformer:
-    """Return what makes the matrix fit for linear models; that a value is missing is a feature.
-
-    Numbers are standardised, or scaled by `scaler`.
-    """
-    categories = np.flatnonzero(is_category)
-    numbers = np.flatnonzero(~np.asarray(is_category, dtype=bool))
-    scaled = make_pipeline(
-        SimpleImputer(add_indicator=True, keep_empty_features=True), scaler or StandardScaler()
-    )
-    dummies = OneHotEncoder(
-        handle_unknown="infrequent_if_exist", max_categories=MAX_DUMMIES, sparse_output=sparse
-    )
-    return ColumnTransformer(
-        [("numbers", scaled, numbers), ("categories", dummies, categories)],
-        sparse_threshold=1.0 if sparse else 0.0,
-    )
-
+from fourfifths._certify.result import Side
+from fourfifths.errors import GroupError, OptionError, listed, nearest
 
 AuditorName = Literal["logistic", "svm", "naive-bayes", "trees"]
-Side = Literal["group", "reference"]
 SVM_PENALTIES = np.logspace(-3, 3, 13)
+MAX_DUMMY_COLUMNS = 100
 INNER_FOLDS = 3
-HELD_OUT = 0.2
-MAX_HELD = 5_000
-TUNING_ROWS = 5_000  # the choice among 13 penalties needs no more
-FEW = 250  # rows of a group, below which none are held out
-LEAST_LOG = -1e6
+# The cut is one number: a fifth of the rows, or 5,000 of many, place it well enough.
+HELD_OUT_SHARE = 0.2
+MAX_HELD_OUT_ROWS = 5_000
+# Below this many rows in a group, holding some out for the cut would cost the fit too much.
+MIN_GROUP_ROWS_TO_HOLD_OUT = 250
+MAX_TUNING_ROWS = 5_000  # the choice among 13 penalties needs no more
+MIN_LOG_PROBABILITY = -1e6
+
+
+def panel(
+    auditors: Sequence[str] | Mapping[str, Any] | None,
+    is_category: Sequence[bool],
+    random_state: int,
+) -> dict[str, BalancedCut]:
+    """Return the auditors by name: built-in ones, and scikit-learn classifiers of the user.
+
+    Parameters
+    ----------
+    auditors : sequence of names, mapping of name to classifier, or None
+        None means all built-in auditors. In a mapping, the value None means the built-in auditor
+        of that name.
+    is_category : sequence of bool
+        For each feature, whether it is a category.
+    random_state : int
+    """
+    chosen = get_args(AuditorName) if auditors is None else auditors
+    if isinstance(chosen, str):
+        chosen = [chosen]
+    if not isinstance(chosen, Iterable):
+        raise OptionError(
+            f"auditors={auditors!r}: expected names, or a mapping of name to classifier"
+        )
+    classifiers = dict(chosen) if isinstance(chosen, Mapping) else dict.fromkeys(chosen)
+    if not classifiers:
+        raise OptionError("auditors: name at least one")
+    members = {}
+    for name, classifier in classifiers.items():
+        if classifier is None:
+            members[name] = built_in_auditor(name, is_category, random_state=random_state)
+            continue
+        has_score = hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
+        # A class has the methods of its instances, but cannot be fitted.
+        if isinstance(classifier, type) or not hasattr(classifier, "fit") or not has_score:
+            raise OptionError(
+                f"auditors: {name!r} is {classifier!r}; expected a scikit-learn classifier with "
+                "decision_function or predict_proba"
+            )
+        members[name] = BalancedCut(
+            encoder(is_category, sparse=False), (classifier,), random_state=random_state
+        )
+    return members
+
+
+def built_in_auditor(name: str, is_category: Sequence[bool], *, random_state: int) -> BalancedCut:
+    """Return one of the auditors that `AuditorName` lists."""
+    prepare: Any = encoder(is_category, sparse=True)
+    candidates: tuple[Any, ...]
+    if name == "logistic":
+        candidates = (LogisticRegression(class_weight="balanced", max_iter=1000),)
+    elif name == "svm":
+        # The paper's: hinge loss, and balanced weights n / (2 n_j).
+        machine = LinearSVC(loss="hinge", class_weight="balanced", random_state=random_state)
+        candidates = tuple(clone(machine).set_params(C=penalty) for penalty in SVM_PENALTIES)
+    elif name == "naive-bayes":
+        prepare = encoder(is_category, sparse=False)
+        candidates = (GaussianNB(priors=[0.5, 0.5]),)
+    elif name == "trees":
+        # Histogram trees take categories and missing values as they are.
+        prepare = EmptyColumnsFilled()
+        candidates = (
+            HistGradientBoostingClassifier(
+                class_weight="balanced",
+                categorical_features=list(is_category),
+                random_state=random_state,
+            ),
+        )
+    else:
+        names = get_args(AuditorName)
+        raise OptionError(
+            f"auditors: {name!r} is none of {listed(names)}{nearest(name, names)}; pass your own "
+            "classifiers as a mapping of name to classifier"
+        )
+    return BalancedCut(prepare, candidates, random_state=random_state)
 
 
 class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier, and a cut of its score, chosen by balanced error rate on training rows.
+    """A classifier and a cut of its score, chosen by balanced error rate on training rows.
 
     Parameters
     ----------
     encoder : transformer
         Fitted before the classifier.
     candidates : sequence of classifiers
-        The one with the least balanced error on inner folds is taken.
+        The candidate with the lowest balanced error rate on inner folds is used.
     random_state : int
 
     Attributes
     ----------
     encoder_, classifier_ : fitted
     cut_ : float
-        The score from which a row is taken for the reference.
+        Rows with a score above it are predicted to be of the reference.
     held_scores_, held_labels_ : array
-        Scores, less the cut, of training rows by a fit that had not seen them.
+        Scores (less the cut) of training rows by a fit that has not seen them, and whether each
+        row is of the reference.
     """
 
-    def __init__(self, encoder: Any, candidates: Sequence[Any], random_state: int = 0) -> None:
+    def __init__(self, encoder: Any, candidates: Sequence[Any], *, random_state: int = 0) -> None:
         self.encoder = encoder
         self.candidates = candidates
         self.random_state = random_state
@@ -98,19 +149,21 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: FloatArray, y: BoolArray) -> BalancedCut:
         """Choose a classifier, fit it, and choose its cut.
 
-        Where there are rows enough, some are held out for the cut. Where there are few, the cut is
-        chosen on inner folds, and the classifier fitted to all rows.
+        With enough rows, some are held out to choose the cut. With few rows, the cut is chosen on
+        the scores of the inner folds, and the classifier is fitted to all rows.
         """
         self.classes_ = np.array([False, True])
         y = np.asarray(y, dtype=np.bool_)
         with quiet():
-            if min(y.sum(), (~y).sum()) >= FEW:
-                held = min(HELD_OUT, MAX_HELD / y.size)
-                split = StratifiedShuffleSplit(1, test_size=held, random_state=self.random_state)
-                train, test = next(split.split(y, y))
+            if min(y.sum(), (~y).sum()) >= MIN_GROUP_ROWS_TO_HOLD_OUT:
+                held_share = min(HELD_OUT_SHARE, MAX_HELD_OUT_ROWS / y.size)
+                split = StratifiedShuffleSplit(
+                    1, test_size=held_share, random_state=self.random_state
+                )
+                train, held = next(split.split(y, y))
                 best = self._choose(X[train], y[train])[0]
                 self.encoder_, (self.classifier_,) = self._fit(X[train], y[train], [best])
-                scores, labels = self._score(X[test]), y[test]
+                scores, labels = self._score(X[held]), y[held]
             else:
                 best, scores, labels = self._choose(X, y)
                 self.encoder_, (self.classifier_,) = self._fit(X, y, [best])
@@ -119,27 +172,41 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: FloatArray) -> FloatArray:
-        """Return the score less the cut: positive means taken for the reference."""
+        """Return the score less the cut: above 0, the row is predicted to be of the reference."""
         with quiet():
             return self._score(X) - self.cut_
 
     def predict(self, X: FloatArray) -> BoolArray:
-        """Say which rows are taken for the reference."""
+        """Return which rows are predicted to be of the reference."""
         return self.decision_function(X) > 0
 
-    def select(self, score: FloatArray, rate: float, side: Side, coin: FloatArray) -> BoolArray:
-        """Select by score so that a share `rate` of the side that is harmed would be selected.
+    def select(
+        self, scores: FloatArray, rate: float, *, harmed: Side, coin: FloatArray
+    ) -> BoolArray:
+        """Return the rows that a rule selects which harms one side as much as this score allows.
 
-        The cut is set on training rows; of the rows at the cut, those are selected whose `coin`,
-        uniform between 0 and 1, is below the share that is still wanted. Harming the group means
-        selecting what looks like the reference; harming the reference, the reverse.
+        To harm the group is to select the rows that look most like the reference, and the reverse.
+        The cut of the rule is set on held training rows, so that it selects a share `rate` of the
+        harmed side there.
+
+        Parameters
+        ----------
+        scores : float array
+            As `decision_function` returns them.
+        rate : float
+            The share of the harmed side to select, in (0, 1].
+        harmed : {"group", "reference"}
+        coin : float array
+            Uniform in [0, 1), one for each row. A row at the cut is selected if its coin is below
+            the share of such rows that `rate` still needs.
         """
-        sign = 1 if side == "group" else -1
-        own = sign * self.held_scores_[self.held_labels_ == (side == "reference")]
-        wanted = rate * own.size
-        cut = np.sort(own)[own.size - max(1, int(np.ceil(wanted)))]
-        share = (wanted - np.sum(own > cut)) / np.sum(own == cut)
-        return np.asarray((sign * score > cut) | ((sign * score == cut) & (coin < share)))
+        sign = 1 if harmed == "group" else -1
+        held = sign * self.held_scores_[self.held_labels_ == (harmed == "reference")]
+        target = rate * held.size
+        cut = np.sort(held)[held.size - max(1, int(np.ceil(target)))]
+        share_at_cut = (target - np.sum(held > cut)) / np.sum(held == cut)
+        directed = sign * scores
+        return np.asarray((directed > cut) | ((directed == cut) & (coin < share_at_cut)))
 
     def _fit(self, X: FloatArray, y: BoolArray, candidates: Sequence[Any]) -> tuple[Any, list[Any]]:
         encoder = clone(self.encoder).fit(X)
@@ -150,78 +217,118 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return score_of(self.classifier_, self.encoder_.transform(X))
 
     def _choose(self, X: FloatArray, y: BoolArray) -> tuple[Any, FloatArray, BoolArray]:
-        """Return the best candidate, with its inner scores of (a sample of) the rows."""
-        if len(self.candidates) == 1 and min(y.sum(), (~y).sum()) >= FEW:
+        """Return the best candidate, and the inner scores and labels of the rows it was judged by.
+
+        With a single candidate and rows enough there is nothing to choose; the scores, which the
+        caller then takes from held-out rows, are empty.
+        """
+        smaller = int(min(y.sum(), (~y).sum()))
+        if len(self.candidates) == 1 and smaller >= MIN_GROUP_ROWS_TO_HOLD_OUT:
             return self.candidates[0], np.empty(0), np.empty(0, dtype=np.bool_)
-        if y.size > TUNING_ROWS:
+        if y.size > MAX_TUNING_ROWS:
             sample = StratifiedShuffleSplit(
-                1, train_size=TUNING_ROWS, random_state=self.random_state
+                1, train_size=MAX_TUNING_ROWS, random_state=self.random_state
             )
             rows = next(sample.split(y, y))[0]
             X, y = X[rows], y[rows]
         folds = min(INNER_FOLDS, int(y.sum()), int((~y).sum()))
         splits = [(np.arange(y.size),) * 2]  # a single row of a group cannot be held out
         if folds > 1:
-            inner = StratifiedKFold(folds, shuffle=True, random_state=self.random_state)
-            splits = list(inner.split(y, y))
+            splits = stratified_folds(y, folds, random_state=self.random_state)
         scores = np.empty((len(self.candidates), y.size))
         for train, test in splits:
-            encoder, fitted = self._fit(X[train], y[train], self.candidates)
+            encoder, classifiers = self._fit(X[train], y[train], self.candidates)
             encoded = encoder.transform(X[test])
-            scores[:, test] = [score_of(each, encoded) for each in fitted]
-        best = int(np.argmin([best_cut(each, y)[1] for each in scores]))
+            scores[:, test] = [score_of(classifier, encoded) for classifier in classifiers]
+        best = int(np.argmin([best_cut(candidate_scores, y)[1] for candidate_scores in scores]))
         return self.candidates[best], scores[best], y
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutOfFold:
-    """What an auditor said of every row, fitted without it.
+    """An auditor's answers for every row, each by a fit without that row.
 
     Attributes
     ----------
     score : float array
-        How much the row looks like the reference; above 0, it is taken for it.
-    selected, selected_reverse : bool array
-        The rows that two rules select, whose cuts were set on training rows: one that selects
-        `rate` of the group and as many of the reference as it can, and the reverse.
+        How much the row looks like the reference; above 0, it is predicted to be of it.
+    selected : mapping of {"group", "reference"} to bool array
+        For each side, the rows that the rule selects which harms this side.
     """
 
     score: FloatArray
-    selected: BoolArray
-    selected_reverse: BoolArray
+    selected: Mapping[Side, BoolArray]
 
 
 def out_of_fold(
     auditor: BalancedCut,
     X: FloatArray,
+    *,
     is_reference: BoolArray,
     folds: Sequence[tuple[IntArray, IntArray]],
-    rates: tuple[float, float],
-    done: Callable[[], None],
+    rates: Mapping[Side, float],
+    advance: Callable[[], None],
 ) -> OutOfFold:
-    """Fit and score fold by fold, calling `done` after each."""
+    """Fit an auditor on the training rows of each fold, and let it answer for the test rows.
+
+    Parameters
+    ----------
+    auditor : BalancedCut
+    X : float array, rows by features
+    is_reference : bool array
+    folds : sequence of (training rows, test rows)
+    rates : mapping of {"group", "reference"} to float
+        The share of each side that a rule which harms it selects.
+    advance : callable
+        Called after each fold.
+    """
     score = np.empty(is_reference.size)
-    selected, reverse = np.zeros((2, is_reference.size), dtype=bool)
+    selected = {harmed: np.zeros(is_reference.size, dtype=np.bool_) for harmed in rates}
     coin = np.random.default_rng(auditor.random_state).random(is_reference.size)
     for train, test in folds:
         fitted = clone(auditor).fit(X[train], is_reference[train])
         score[test] = fitted.decision_function(X[test])
-        selected[test] = fitted.select(score[test], rates[0], "group", coin[test])
-        reverse[test] = fitted.select(score[test], rates[1], "reference", coin[test])
-        done()
-    return OutOfFold(score=score, selected=selected, selected_reverse=reverse)
+        for harmed, rate in rates.items():
+            selected[harmed][test] = fitted.select(
+                score[test], rate, harmed=harmed, coin=coin[test]
+            )
+        advance()
+    return OutOfFold(score=score, selected=selected)
+
+
+def stratified_folds(
+    is_reference: BoolArray, folds: int, *, random_state: int
+) -> list[tuple[IntArray, IntArray]]:
+    """Return the training and the test rows of each fold, with rows of both groups in each."""
+    smaller = int(min(is_reference.sum(), (~is_reference).sum()))
+    if smaller < folds:
+        raise GroupError(
+            f"folds={folds}: only {smaller} rows of a group are audited, expected at least "
+            f"{folds}; use fewer folds, or raise max_rows"
+        )
+    split = StratifiedKFold(folds, shuffle=True, random_state=random_state)
+    return list(split.split(is_reference, is_reference))
 
 
 def best_cut(scores: FloatArray, is_reference: BoolArray) -> tuple[float, float]:
-    """Return the cut with the least balanced error, and that error."""
+    """Return the cut with the lowest balanced error rate, and that rate.
+
+    Rows with a score above the cut are predicted to be of the reference.
+
+    Examples
+    --------
+    >>> best_cut(np.array([1.0, 2.0, 4.0]), np.array([False, False, True]))
+    (3.0, 0.0)
+    """
     order = np.argsort(scores, kind="stable")
     ordered, labels = scores[order], is_reference[order]
-    # Below a cut after place k, k + 1 rows are taken for the group.
-    missed = np.append(0, np.cumsum(labels)) / labels.sum()
-    caught = np.append(0, np.cumsum(~labels)) / (~labels).sum()
-    error = (missed + 1 - caught) / 2
-    between = np.append(True, ordered[1:] > ordered[:-1])
-    error[:-1][~between] = np.inf
+    # Element k is for a cut right above the k lowest scores.
+    reference_missed = np.append(0, np.cumsum(labels)) / labels.sum()
+    group_caught = np.append(0, np.cumsum(~labels)) / (~labels).sum()
+    error = (reference_missed + 1 - group_caught) / 2
+    # No cut separates rows of equal score.
+    is_new_score = np.append(True, ordered[1:] > ordered[:-1])
+    error[:-1][~is_new_score] = np.inf
     best = int(np.argmin(error))
     if best == 0:
         return float(np.nextafter(ordered[0], -np.inf)), float(error[0])
@@ -230,90 +337,67 @@ def best_cut(scores: FloatArray, is_reference: BoolArray) -> tuple[float, float]
     return float((ordered[best - 1] + ordered[best]) / 2), float(error[best])
 
 
-def panel(
-    names: Sequence[str] | Mapping[str, Any] | None, is_category: Sequence[bool], random_state: int
-) -> dict[str, BalancedCut]:
-    """Return the auditors: the four by name, and any scikit-learn classifiers of the user's."""
-    chosen = get_args(AuditorName) if names is None else names
-    if isinstance(chosen, str):
-        chosen = [chosen]
-    if not isinstance(chosen, Iterable):
-        raise OptionError(f"auditors={names!r}: expected names, or a mapping of name to classifier")
-    given = dict(chosen) if isinstance(chosen, Mapping) else dict.fromkeys(chosen)
-    if not given:
-        raise OptionError("auditors: name at least one")
-    return {
-        name: _auditor(name, classifier, is_category, random_state)
-        for name, classifier in given.items()
-    }
+def score_of(fitted: Any, X: Any) -> FloatArray:
+    """Return how much each row looks like the reference, from a classifier of any kind."""
+    if hasattr(fitted, "decision_function"):
+        score = fitted.decision_function(X)
+    else:
+        # Log odds: in floats, probabilities near 0 and 1 are ties where their logarithms are not.
+        if hasattr(fitted, "predict_log_proba"):
+            log_probabilities = fitted.predict_log_proba(X)
+        else:
+            tiny = np.finfo(float).tiny
+            log_probabilities = np.log(np.maximum(fitted.predict_proba(X), tiny))
+        log_group, log_reference = np.maximum(log_probabilities, MIN_LOG_PROBABILITY).T
+        score = log_reference - log_group
+    return np.nan_to_num(np.asarray(score, dtype=np.float64))
 
 
-def _auditor(
-    name: str, classifier: Any, is_category: Sequence[bool], random_state: int
-) -> BalancedCut:
-    sparse, dense = (encoder(is_category, sparse=sparse) for sparse in (True, False))
-    if classifier is not None:
-        if (
-            isinstance(classifier, type)
-            or not hasattr(classifier, "fit")
-            or not (
-                hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
-            )
-        ):
-            raise OptionError(
-                f"auditors: {name!r} is {classifier!r}; expected a scikit-learn classifier with "
-                "decision_function or predict_proba"
-            )
-        return BalancedCut(dense, (classifier,), random_state)
-    if name == "logistic":
-        fit = LogisticRegression(class_weight="balanced", max_iter=1000)
-        return BalancedCut(sparse, (fit,), random_state)
-    if name == "svm":
-        # Balanced weights are n / (2 n_j), the paper's.
-        machine = LinearSVC(loss="hinge", class_weight="balanced", random_state=random_state)
-        grid = tuple(clone(machine).set_params(C=C) for C in SVM_PENALTIES)
-        return BalancedCut(sparse, grid, random_state)
-    if name == "naive-bayes":
-        return BalancedCut(dense, (GaussianNB(priors=[0.5, 0.5]),), random_state)
-    if name == "trees":
-        from sklearn.ensemble import HistGradientBoostingClassifier
+def encoder(is_category: Sequence[bool], *, sparse: bool, scaler: Any = None) -> ColumnTransformer:
+    """Return the transformer that prepares the features for linear models and naive Bayes.
 
-        trees = HistGradientBoostingClassifier(
-            class_weight="balanced",
-            categorical_features=list(is_category),
-            random_state=random_state,
-        )
-        return BalancedCut(Filled(), (trees,), random_state)
-    raise OptionError(
-        f"auditors: {name!r} is none of {listed(get_args(AuditorName))}"
-        f"{nearest(name, get_args(AuditorName))}; give your own as a mapping of name to classifier"
+    Numbers are standardised, or scaled by `scaler`; a missing number becomes the mean, and whether
+    it was missing becomes a feature. Categories become dummy columns, missing is one of them.
+    """
+    categories = np.flatnonzero(is_category)
+    numbers = np.flatnonzero(~np.asarray(is_category, dtype=bool))
+    scaled = make_pipeline(
+        SimpleImputer(add_indicator=True, keep_empty_features=True), scaler or StandardScaler()
     )
+    dummies = OneHotEncoder(
+        handle_unknown="infrequent_if_exist",
+        max_categories=MAX_DUMMY_COLUMNS,
+        sparse_output=sparse,
+    )
+    return ColumnTransformer(
+        [("numbers", scaled, numbers), ("categories", dummies, categories)],
+        sparse_threshold=1.0 if sparse else 0.0,
+    )
+
+
+class EmptyColumnsFilled(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Set columns to 0 that have no value in the training rows; histogram trees refuse them."""
+
+    def fit(self, X: FloatArray, y: object = None) -> EmptyColumnsFilled:  # noqa: ARG002
+        """Find the columns without any value."""
+        self.empty_ = np.all(np.isnan(X), axis=0)
+        return self
+
+    def transform(self, X: FloatArray) -> FloatArray:
+        """Return the features with these columns set to 0."""
+        return np.where(self.empty_, 0.0, X)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Run fits on one thread, without the warnings that do not matter here.
+    """Run fits on one thread, without warnings that do not matter here.
 
-    One thread gives the same numbers everywhere, and threads that wait for each other on a busy
-    machine take many times as long as one. A fit that stops early is a weaker auditor, not an
-    error: its errors are counted all the same. A fold may lack a category.
+    One thread gives the same numbers on every machine, and on a busy machine it is many times
+    faster than threads that wait for each other. A fit that stops before it converges is a weaker
+    auditor, not an error: its balanced error rate is measured all the same. A fold may lack a
+    category.
     """
     with threadpool_limits(1), warnings.catch_warnings():
         for category in (ConvergenceWarning, UserWarning, RuntimeWarning):
             warnings.simplefilter("ignore", category)
         yield
-
-
-def score_of(fitted: Any, X: Any) -> FloatArray:
-    """Return how much each row looks like the reference."""
-    if hasattr(fitted, "decision_function"):
-        score = fitted.decision_function(X)
-    else:
-        # In logarithms, so that near certainties are still told apart.
-        if hasattr(fitted, "predict_log_proba"):
-            logs = fitted.predict_log_proba(X)
-        else:
-            logs = np.log(np.maximum(fitted.predict_proba(X), np.finfo(float).tiny))
-        unlikely, likely = np.maximum(logs, LEAST_LOG).T
-        score = likely - unlikely
-    return np.nan_to_num(np.asarray(score, dtype=np.float64))

@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
-from fourfifths._arrays import BoolArray, IntArray
-from fourfifths._certify.auditors import Side, out_of_fold, panel
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._certify.auditors import BalancedCut, out_of_fold, panel, stratified_folds
 from fourfifths._certify.evidence import (
-    AuditorEvidence,
-    SideEvidence,
+    find_witness,
     paper_verdict,
+    reason_for,
     rows_needed,
     verdict_of,
     weigh,
 )
-from fourfifths._certify.leaks import losses, single_column
+from fourfifths._certify.leaks import find_leaks
 from fourfifths._certify.plan import Beta, Plan, check_options, make_plan
-from fourfifths._certify.reasons import because, certificate_notes
 from fourfifths._certify.result import (
     AuditorResult,
     Certificate,
     Leak,
     PairCertificate,
+    Side,
     Verdict,
-    Witness,
 )
-from fourfifths._progress import Steps, steps
+from fourfifths._progress import steps
 from fourfifths._stats.balanced_error import ber_threshold, impact_bound, posterior
-from fourfifths._stats.intervals import ratio_interval
 from fourfifths._tables.files import in_one_line
-from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.sample import Features, read_features
 from fourfifths._tables.table import TableLike
-from fourfifths.errors import GroupError, OptionError
+from fourfifths.errors import OptionError, listed
 
 MAX_ROWS = 100_000
 SEVERITY: Mapping[Verdict, int] = {"not certified": 0, "inconclusive": 1, "certified": 2}
+PROTECTED_WORDS = {
+    *("age", "citizenship", "color", "colour", "disability", "ethnicity", "gender", "race"),
+    *("national_origin", "nationality", "religion", "sex", "veteran"),
+}
 
 
 def certify(
@@ -67,43 +67,47 @@ def certify(
     """Certify that no rule on the features can have disparate impact, or show one that has.
 
     Auditors predict the protected attribute from the features, out of fold. If even the strongest
-    can hardly do better than guess, no rule that uses only those columns can select the groups at
-    rates that differ much: section 4 of the paper. Two tests are made. The paper's compares the
-    balanced error rate with `ber_threshold`. The tight one uses the whole ROC curve: a rule that
-    selects at least beta of the group has an impact ratio of at least beta / R(beta).
+    auditor is hardly better than guessing, no rule that uses only those columns can select the
+    groups at very different rates: section 4 of the paper. There are two tests. The paper's
+    test compares the balanced error rate with `ber_threshold`. The tight test uses the whole ROC
+    curve: a rule that selects at least beta of the group has an impact ratio of at least
+    beta / R(beta), where R(beta) is the best rate on the reference at rate beta on the group.
 
     Parameters
     ----------
     table : dataframe, path, str or Dataset
         As for `impact`.
     protected : str or sequence of str
-        Several are taken jointly.
+        Several columns are taken jointly.
     outcome, favorable : optional
-        What beta, the group's selection rate, is read from.
+        The outcome column and its favorable value, from which beta is estimated.
     reference : optional
-        The reference group; without it, the group with the highest selection rate.
+        The reference group; by default, the group with the highest selection rate.
     columns : sequence of str, optional
-        The columns that a rule may use; without it, all but the protected ones and the outcome.
+        The columns that a rule may use; by default, all but the protected ones and the outcome.
     beta : float or (low, high), optional
-        The selection rate of the group, if it is not read from the outcome; of a range the lower
-        end is used, as the paper says.
+        The selection rate of the group, if it is not estimated from the outcome. Of a range, the
+        lower end is used, as in the paper.
     threshold : float
-        Of the impact ratio; both sides count, so a ratio above 1 / threshold is harm as well.
+        Of the impact ratio. Both sides count: a ratio above 1 / threshold is harm as well.
     auditors : sequence of names or mapping of name to classifier, optional
-        Of "logistic", "svm", "naive-bayes" and "trees", all four by default. A mapping may hold
-        scikit-learn classifiers of your own beside them, as in ``{"mine": RandomForestClassifier(),
-        "trees": None}``, and names all that run.
+        Names are "logistic", "svm", "naive-bayes" and "trees"; by default, all four are used. A
+        mapping may add your own scikit-learn classifiers, as in
+        ``{"mine": RandomForestClassifier(), "trees": None}``; only the auditors in it are used.
     confidence : float
-        With which the verdict of each pair of groups holds, corrected for having tried several
-        auditors and both sides.
+        Of the verdict on each pair of groups, corrected for the number of auditors and for both
+        sides.
     folds : int
         Of the cross-validation.
     max_rows : int
-        Rows audited of each pair, half of each group, chosen at random where there are more.
+        The most rows that are audited in each pair, half from each group; they are sampled at
+        random if there are more.
     bands, unknown : optional
         As for `impact`.
     random_state : int
-        The seed; the same seed and table give the same certificate.
+        The seed. The same seed and table give the same certificate.
+    progress : bool
+        Whether to show a progress bar on a terminal or in a notebook.
 
     Returns
     -------
@@ -111,9 +115,9 @@ def certify(
 
     Notes
     -----
-    The claim is about rules that the auditors can find: a stronger auditor may find more. It is
-    made on the rows given; what is estimated, on which rows and with which interval, is in the
-    certificate.
+    The claim covers the rules that the auditors can find; a stronger auditor may find others. It is
+    an estimate from the rows of this table: the certificate states the intervals and how many rows
+    they rest on.
 
     Examples
     --------
@@ -122,7 +126,14 @@ def certify(
     >>> certificate.worst.strongest in ("logistic", "naive-bayes")
     True
     """
-    check_options(beta, threshold, confidence, folds, max_rows, random_state)
+    check_options(
+        beta=beta,
+        threshold=threshold,
+        confidence=confidence,
+        folds=folds,
+        max_rows=max_rows,
+        random_state=random_state,
+    )
     plan = make_plan(
         table,
         protected=protected,
@@ -132,144 +143,103 @@ def certify(
         columns=columns,
         beta=beta,
         bands=bands,
-        unknown=unknown_tokens(unknown),
+        unknown=unknown,
         folds=folds,
     )
-    read = _read(plan, max_rows // 2, random_state)
-    pairs = _pairs(plan, read, max_rows // 2, confidence, random_state)
-    chosen = panel(auditors, read.is_category, random_state)
-    total = len(pairs) * len(chosen) * folds + len(plan.features) + 1
-    with steps("auditing", total, enabled=progress) as done:
-        found = [
-            certify_pair(pair, plan, read, chosen, threshold, confidence, folds, random_state, done)
+
+    rows_per_group = max_rows // 2
+    features = read_features(
+        plan.table,
+        plan.features,
+        protected=plan.protected,
+        groups=plan.groups,
+        quotas=[rows_per_group] * len(plan.groups),
+        sizes=plan.sizes,
+        random_state=random_state,
+        also_hashed=[plan.outcome] if plan.outcome else [],
+    )
+    pairs = pairs_with_reference(
+        plan,
+        features,
+        rows_per_group=rows_per_group,
+        confidence=confidence,
+        random_state=random_state,
+    )
+    chosen_auditors = panel(auditors, features.is_category, random_state)
+
+    total = len(pairs) * len(chosen_auditors) * folds + len(plan.features)
+    with steps("auditing", total, enabled=progress) as bar:
+        certificates = [
+            certify_pair(
+                features.values[pair.rows],
+                pair.is_reference,
+                group=pair.group,
+                reference=plan.labels[plan.reference],
+                betas=pair.betas,
+                auditors=chosen_auditors,
+                threshold=threshold,
+                confidence=confidence,
+                folds=folds,
+                random_state=random_state,
+                advance=bar.advance,
+            )
             for pair in pairs
         ]
-        order = sorted(range(len(found)), key=lambda at: _severity(found[at]))
-        worst = order[0]
-        leaks = _leaks(
-            pairs[worst], read, chosen[found[worst].strongest], random_state, folds, done
+        order = sorted(range(len(pairs)), key=lambda index: _severity(certificates[index]))
+        worst = pairs[order[0]]
+        leaks = find_leaks(
+            features.values[worst.rows],
+            worst.is_reference,
+            names=features.names,
+            kinds=features.kinds,
+            auditor=chosen_auditors[certificates[order[0]].strongest],
+            beta=worst.betas["group"].rate,
+            folds=folds,
+            random_state=random_state,
+            advance=bar.advance,
         )
+
+    ordered = tuple(certificates[index] for index in order)
     settings = {
         "threshold": threshold,
-        "auditors": list(chosen),
+        "auditors": list(chosen_auditors),
         "confidence": confidence,
         "folds": int(folds),
         "max_rows": int(max_rows),
         "random_state": int(random_state),
     }
-    return _wrap(plan, read, leaks, tuple(found[at] for at in order), settings)
-
-
-def _read(plan: Plan, quota: int, random_state: int) -> Features:
-    return read_features(
-        plan.table,
-        plan.features,
-        protected=plan.protected,
-        groups=plan.groups,
-        quotas=[quota] * len(plan.groups),
-        sizes=plan.sizes,
-        random_state=random_state,
-        also_hashed=[plan.outcome] if plan.outcome else [],
-    )
-
-
-def _wrap(
-    plan: Plan,
-    read: Features,
-    leaks: tuple[Leak, ...],
-    pairs: tuple[PairCertificate, ...],
-    settings: dict[str, Any],
-) -> Certificate:
     return Certificate(
-        verdict=pairs[0].verdict,
-        pairs=pairs,
+        verdict=ordered[0].verdict,
+        pairs=ordered,
         leaks=leaks,
         table=plan.table.name,
         rows=int(sum(plan.sizes)),
         protected=tuple(plan.protected),
-        features=dict(zip(read.names, read.kinds, strict=True)),
+        features=dict(zip(features.names, features.kinds, strict=True)),
         left_out=plan.left_out,
-        threshold=settings["threshold"],
-        confidence=settings["confidence"],
+        threshold=threshold,
+        confidence=confidence,
         settings=plan.settings | settings,
-        data_sha256=read.sha256,
-        random_state=settings["random_state"],
+        data_sha256=features.sha256,
+        random_state=int(random_state),
         versions={name: version(name) for name in ("fourfifths", "numpy", "scipy", "scikit-learn")},
-        notes=certificate_notes(plan, read, leaks, pairs),
+        notes=certificate_notes(plan, ordered, leaks=leaks, audited=features.groups.size),
     )
-
-
-def _pairs(
-    plan: Plan, read: Features, quota: int, confidence: float, random_state: int
-) -> list[Pair]:
-    """Return each group against the reference and, if there are several, all of them together."""
-    random = np.random.default_rng(random_state)
-    others = [place for place in range(len(plan.groups)) if place != plan.reference]
-    # In random order, so that the first so many of a group are a sample of it.
-    rows = [
-        random.permutation(np.flatnonzero(read.groups == place))
-        for place in range(len(plan.groups))
-    ]
-    sets = [(plan.labels[place], [place]) for place in others]
-    if len(others) > 1:
-        sets.append((f"not {plan.labels[plan.reference]}", others))
-    pairs = []
-    for name, members in sets:
-        # Together, each group has the share of the rows that it has in the table.
-        total = sum(plan.sizes[place] for place in members)
-        share = min(1.0, quota / total, *(rows[at].size / plan.sizes[at] for at in members))
-        own = np.concatenate([rows[at][: round(share * plan.sizes[at])] for at in members])
-        both = np.sort(np.concatenate([own, rows[plan.reference]]))
-        is_reference = read.groups[both] == plan.reference
-        pairs.append(
-            Pair(
-                group=name,
-                rows=both,
-                is_reference=is_reference,
-                betas=plan.betas(members, confidence),
-            )
-        )
-    return pairs
-
-
-def _leaks(
-    pair: Pair, read: Features, auditor: Any, random_state: int, folds: int, done: Steps
-) -> tuple[Leak, ...]:
-    fold = np.empty(pair.rows.size, dtype=np.int64)
-    for place, (_, test) in enumerate(stratified_folds(pair.is_reference, folds, random_state)):
-        fold[test] = place
-    values = read.values[pair.rows]
-    beta = pair.betas["group"].rate
-    found = []
-    lost = losses(auditor, values, pair.is_reference, random_state)
-    for column, (name, kind) in enumerate(zip(read.names, read.kinds, strict=True)):
-        error, floor = single_column(values[:, column], pair.is_reference, fold, beta)
-        found.append(
-            Leak(
-                feature=name,
-                kind=kind,
-                balanced_error_rate=error,
-                impact_floor=floor,
-                loss=next(lost),
-            )
-        )
-        done.advance(f"without {name}")
-    return tuple(sorted(found, key=lambda leak: leak.balanced_error_rate))
-
-
-def _severity(pair: PairCertificate) -> tuple[int, float]:
-    """Return what sorts the worst first: the verdict, then the harm that is sure on either side."""
-    limits = [
-        limit
-        for each in pair.auditors
-        for limit in (each.impact_floor_interval[1], each.reverse_floor_interval[1])
-    ]
-    return SEVERITY[pair.verdict], min(limits)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """The rows of one comparison."""
+    """The rows of one comparison with the reference.
+
+    Attributes
+    ----------
+    group : str
+    rows : int array
+        Positions among the rows that were read, of the group and of the reference.
+    is_reference : bool array
+        For each of these rows, whether it is of the reference.
+    betas : mapping of {"group", "reference"} to Beta
+    """
 
     group: str
     rows: IntArray
@@ -277,73 +247,137 @@ class Pair:
     betas: Mapping[Side, Beta]
 
 
+def pairs_with_reference(
+    plan: Plan, features: Features, *, rows_per_group: int, confidence: float, random_state: int
+) -> list[Pair]:
+    """Return each group against the reference and, if there are several, all of them together."""
+    random = np.random.default_rng(random_state)
+    # In random order, so that the first rows of a group are a sample of it.
+    rows = [
+        random.permutation(np.flatnonzero(features.groups == code))
+        for code in range(len(plan.groups))
+    ]
+    compared = [code for code in range(len(plan.groups)) if code != plan.reference]
+    comparisons = [(plan.labels[code], [code]) for code in compared]
+    if len(compared) > 1:
+        comparisons.append((f"not {plan.labels[plan.reference]}", compared))
+    pairs = []
+    for name, members in comparisons:
+        # Among groups taken together, each keeps its share of the table: the same fraction of
+        # every group is used, as large as the group with the fewest sampled rows allows.
+        total = sum(plan.sizes[code] for code in members)
+        sampled = [rows[code].size / plan.sizes[code] for code in members]
+        fraction = min(1.0, rows_per_group / total, *sampled)
+        group_rows = [rows[code][: round(fraction * plan.sizes[code])] for code in members]
+        pair_rows = np.sort(np.concatenate([*group_rows, rows[plan.reference]]))
+        pairs.append(
+            Pair(
+                group=name,
+                rows=pair_rows,
+                is_reference=features.groups[pair_rows] == plan.reference,
+                betas=plan.betas(members, confidence),
+            )
+        )
+    return pairs
+
+
 def certify_pair(
-    pair: Pair,
-    plan: Plan,
-    read: Features,
-    chosen: Mapping[str, Any],
+    values: FloatArray,
+    is_reference: BoolArray,
+    *,
+    group: str,
+    reference: str,
+    betas: Mapping[Side, Beta],
+    auditors: Mapping[str, BalancedCut],
     threshold: float,
     confidence: float,
     folds: int,
     random_state: int,
-    done: Steps,
+    advance: Callable[[str], None],
 ) -> PairCertificate:
-    """Let every auditor answer for every row, and weigh the answers."""
-    corrected = 1 - (1 - confidence) / len(chosen)
-    splits = stratified_folds(pair.is_reference, folds, random_state)
-    rates = (pair.betas["group"].rate, pair.betas["reference"].rate)
+    """Ask every auditor about every row, weigh the answers, and reach a verdict.
+
+    Parameters
+    ----------
+    values : float array, rows by features
+    is_reference : bool array
+    group, reference : str
+        Their names.
+    betas : mapping of {"group", "reference"} to Beta
+    auditors : mapping of name to BalancedCut
+    threshold, confidence : float
+    folds, random_state : int
+    advance : callable
+        Called with a description after each fold of each auditor.
+    """
+    # Bonferroni: every auditor may be the one that errs.
+    corrected = 1 - (1 - confidence) / len(auditors)
+    splits = stratified_folds(is_reference, folds, random_state=random_state)
     evidence = {}
-    for name, auditor in chosen.items():
-        told = partial(done.advance, f"{name} on {pair.group}")
+    for name, auditor in auditors.items():
+        description = f"{name} on {group}"
         try:
-            answer = out_of_fold(
-                auditor, read.values[pair.rows], pair.is_reference, splits, rates, told
+            answers = out_of_fold(
+                auditor,
+                values,
+                is_reference=is_reference,
+                folds=splits,
+                rates={side: beta.rate for side, beta in betas.items()},
+                advance=partial(advance, description),
             )
-        except Exception as error:  # a classifier has errors of its own
+        except Exception as error:  # a user's classifier may raise anything
             raise OptionError(f"auditors: {name!r} failed: {in_one_line(error)}") from error
-        evidence[name] = weigh(answer, pair.is_reference, pair.betas, corrected)
-    return _wrap_pair(pair, plan, evidence, threshold, confidence, corrected, random_state)
+        evidence[name] = weigh(answers, is_reference, betas=betas, confidence=corrected)
 
-
-def _wrap_pair(
-    pair: Pair,
-    plan: Plan,
-    evidence: Mapping[str, AuditorEvidence],
-    threshold: float,
-    confidence: float,
-    corrected: float,
-    random_state: int,
-) -> PairCertificate:
-    beta = pair.betas["group"]
+    verdict = verdict_of(evidence, threshold)
+    paper = paper_verdict(evidence, betas, threshold=threshold, confidence=corrected)
+    witness = find_witness(evidence, group=group, reference=reference, confidence=corrected)
+    rows = None
+    if verdict == "inconclusive":
+        rows = rows_needed(evidence, betas, threshold=threshold, confidence=corrected)
     strongest = min(evidence, key=lambda name: evidence[name].errors.balanced_error_rate)
     errors = evidence[strongest].errors
-    verdict = verdict_of(evidence, threshold)
-    paper = paper_verdict(evidence, pair.betas, threshold, corrected)
-    names = (pair.group, plan.labels[plan.reference])
-    auditors = tuple(_wrap_auditor(name, each, beta) for name, each in evidence.items())
-    witness = _witness(evidence, names, corrected)
-    needed = None
-    if verdict == "inconclusive":
-        needed = rows_needed(evidence, pair.betas, threshold, corrected)
-    line = float(ber_threshold(beta.interval[0], threshold))
+    beta, reverse_beta = betas["group"], betas["reference"]
     return PairCertificate(
-        group=names[0],
-        reference=names[1],
+        group=group,
+        reference=reference,
         n=errors.n,
         n_reference=errors.n_reference,
+        # The BER is the mean of two rates, whose variance is largest, .25 / n, at a half.
         sampling_error=float(1.96 * np.sqrt(0.25 / errors.n + 0.25 / errors.n_reference) / 2),
         beta=beta.rate,
         beta_interval=beta.interval,
-        reverse_beta=pair.betas["reference"].rate,
-        reverse_beta_interval=pair.betas["reference"].interval,
-        ber_threshold=line,
+        reverse_beta=reverse_beta.rate,
+        reverse_beta_interval=reverse_beta.interval,
+        ber_threshold=float(ber_threshold(beta.interval[0], threshold)),
         verdict=verdict,
         paper_verdict=paper,
-        because=because(
-            verdict, paper, evidence, witness, needed, pair.betas, threshold, confidence
+        because=reason_for(
+            verdict,
+            evidence,
+            paper=paper,
+            witness=witness,
+            rows=rows,
+            betas=betas,
+            threshold=threshold,
+            confidence=confidence,
         ),
         strongest=strongest,
-        auditors=auditors,
+        auditors=tuple(
+            AuditorResult(
+                name=name,
+                balanced_error_rate=auditor_evidence.errors.balanced_error_rate,
+                interval=auditor_evidence.interval,
+                impact_bound=float(
+                    impact_bound(auditor_evidence.errors.balanced_error_rate, beta.rate)
+                ),
+                impact_floor=auditor_evidence.group.floor,
+                impact_floor_interval=auditor_evidence.group.floor_interval,
+                reverse_floor=auditor_evidence.reference.floor,
+                reverse_floor_interval=auditor_evidence.reference.floor_interval,
+            )
+            for name, auditor_evidence in evidence.items()
+        ),
         witness=witness,
         posterior=posterior(
             errors,
@@ -352,60 +386,55 @@ def _wrap_pair(
             confidence=confidence,
             random_state=random_state,
         ),
-        rows_needed=needed,
+        rows_needed=rows,
         curve=evidence[strongest].group.curve,
     )
 
 
-def _wrap_auditor(name: str, found: AuditorEvidence, beta: Beta) -> AuditorResult:
-    ber = found.errors.balanced_error_rate
-    return AuditorResult(
-        name=name,
-        balanced_error_rate=ber,
-        interval=found.interval,
-        impact_bound=float(impact_bound(ber, beta.rate)),
-        impact_floor=found.group.floor,
-        impact_floor_interval=_limits(found.group),
-        reverse_floor=found.reference.floor,
-        reverse_floor_interval=_limits(found.reference),
-    )
+def certificate_notes(
+    plan: Plan, pairs: Sequence[PairCertificate], *, leaks: Sequence[Leak], audited: int
+) -> tuple[str, ...]:
+    """Return what a reader must know besides the figures.
+
+    Parameters
+    ----------
+    plan : Plan
+    pairs : sequence of PairCertificate
+    leaks : sequence of Leak
+    audited : int
+        The number of rows that were read.
+    """
+    notes = []
+    copies = [leak.feature for leak in leaks if leak.balanced_error_rate == 0]
+    if copies:
+        notes.append(f"{listed(copies)} alone predicts the protected attribute without error")
+    if plan.left_out:
+        notes.append(f"not used as features: {', '.join(map(repr, plan.left_out))}")
+    suspects = [name for name in plan.features if name.lower() in PROTECTED_WORDS]
+    if suspects:
+        notes.append(
+            "features that may be protected attributes themselves: "
+            f"{', '.join(map(repr, suspects))}; if a rule may not use them, name the columns that "
+            "it may use (columns=)"
+        )
+    rows = sum(plan.sizes)
+    if audited < rows:
+        sampling_error = max(pair.sampling_error for pair in pairs)
+        notes.append(
+            f"{audited:,} of {rows:,} rows were audited, sampled at random within each group; this "
+            f"sampling alone makes the BER uncertain by {sampling_error:.4f}"
+        )
+    if len(pairs) > 1:
+        notes.append("the stated confidence holds for the verdict of each pair on its own")
+    notes.append("the claim covers only rules that these auditors can find")
+    return tuple(notes)
 
 
-def _limits(side: SideEvidence) -> tuple[float, float]:
-    return min(side.least, side.floor), max(side.most, side.floor)
-
-
-def _witness(
-    evidence: Mapping[str, AuditorEvidence], names: tuple[str, str], corrected: float
-) -> Witness:
-    """Return the rule with the lowest upper limit, over auditors and sides."""
-    auditor, side = min(
-        ((name, side) for name, each in evidence.items() for side in (each.group, each.reference)),
-        key=lambda found: found[1].most,
-    )
-    own, other = (side.selected, side.n), (side.selected_other, side.n_other)
-    group, reference = (own, other) if side.side == "group" else (other, own)
-    low, high = ratio_interval(*group, *reference, corrected)
-    ratio = group[0] * reference[1] / (group[1] * reference[0]) if reference[0] else float("nan")
-    toward = names[1] if side.side == "group" else names[0]
-    return Witness(
-        auditor=auditor,
-        harms=names[0] if side.side == "group" else names[1],
-        rates={names[0]: group[0] / group[1], names[1]: reference[0] / reference[1]},
-        impact_ratio=ratio,
-        impact_ratio_interval=(float(low), float(high)),
-        rule=(
-            f"select the rows that {auditor} finds most like {toward}; a coin decides among equals"
-        ),
-    )
-
-
-def stratified_folds(
-    is_reference: BoolArray, folds: int, random_state: int
-) -> list[tuple[IntArray, IntArray]]:
-    """Return the training and test rows of each fold, both groups in each."""
-    few = int(min(is_reference.sum(), (~is_reference).sum()))
-    if few < folds:
-        raise GroupError(f"folds={folds}: a group has only {few} rows; expected at least {folds}")
-    split = StratifiedKFold(folds, shuffle=True, random_state=random_state)
-    return list(split.split(is_reference, is_reference))
+def _severity(pair: PairCertificate) -> tuple[int, float]:
+    """Return the sort key of a pair: the worst verdict first, then the lowest upper limit."""
+    upper_limits = [
+        limit
+        for auditor in pair.auditors
+        for limit in (auditor.impact_floor_interval[1], auditor.reverse_floor_interval[1])
+    ]
+    return SEVERITY[pair.verdict], min(upper_limits)

@@ -1,123 +1,170 @@
-"""Which columns give the protected attribute away, in the certificate's own units.
+"""Which columns predict the protected attribute, in the same units as the certificate.
 
-One column alone: its values (or quantiles, if there are many) are cells, and the best rule selects
-the cells in which the reference is the likelier. Which those are is read off the training
-folds, and what the rule does off the others; so the total variation between the groups is not
-overstated by what chance put into a cell.
+A column is judged twice. Alone: its values (or quantiles, if there are many) are cells, and the
+best rule selects the cells in which a row of the reference is likelier. These cells are found on
+the training folds and the rule is measured on the test fold, so that chance differences within
+cells do not look like a difference between the groups. Together with the others: how much
+the error of the strongest auditor grows when it cannot use the column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._certify.auditors import BalancedCut
+from fourfifths._certify.auditors import BalancedCut, stratified_folds
+from fourfifths._certify.result import Leak
 from fourfifths._stats.roc import hull, hull_of_counts
 from fourfifths._tables.sample import MAX_CATEGORIES
 
-MAX_CELLS, ROWS_PER_CELL = 64, 20
-LEAK_ROWS = 6_000
-LEAK_FOLDS = 2
-FIRST_ROUNDS = 40
+MIN_CELLS, MAX_CELLS = 4, 64
+ROWS_PER_CELL = 20
+# Losses rank columns; they decide no verdict, so fewer rows, folds and trees are enough.
+LOSS_ROWS = 6_000
+LOSS_FOLDS = 2
+LOSS_TREES = 40
+
+
+def find_leaks(
+    values: FloatArray,
+    is_reference: BoolArray,
+    *,
+    names: Sequence[str],
+    kinds: Sequence[str],
+    auditor: BalancedCut,
+    beta: float,
+    folds: int,
+    random_state: int,
+    advance: Callable[[str], None],
+) -> tuple[Leak, ...]:
+    """Return how well each column predicts the group, the best predictor first.
+
+    Parameters
+    ----------
+    values : float array, rows by columns
+    is_reference : bool array
+    names, kinds : sequence of str
+        Of the columns.
+    auditor : BalancedCut
+        The strongest auditor.
+    beta : float
+        The selection rate of the group, in (0, 1].
+    folds, random_state : int
+    advance : callable
+        Called with a description after each column.
+    """
+    fold_of_row = np.empty(is_reference.size, dtype=np.int64)
+    for fold, (_, test) in enumerate(
+        stratified_folds(is_reference, folds, random_state=random_state)
+    ):
+        fold_of_row[test] = fold
+    column_losses = losses(auditor, values, is_reference=is_reference, random_state=random_state)
+    leaks = []
+    for name, kind, column_values, loss in zip(names, kinds, values.T, column_losses, strict=True):
+        error, floor = single_column(
+            column_values, is_reference, fold_of_row=fold_of_row, beta=beta
+        )
+        leaks.append(
+            Leak(feature=name, kind=kind, balanced_error_rate=error, impact_floor=floor, loss=loss)
+        )
+        advance(f"without {name}")
+    return tuple(sorted(leaks, key=lambda leak: leak.balanced_error_rate))
 
 
 def single_column(
-    values: FloatArray, is_reference: BoolArray, fold: IntArray, beta: float
+    values: FloatArray, is_reference: BoolArray, *, fold_of_row: IntArray, beta: float
 ) -> tuple[float, float]:
     """Return the balanced error rate and the impact floor of the best rule on one column."""
     cells = _cells(values)
-    size, folds = int(cells.max()) + 1, int(fold.max()) + 1
+    cell_count, fold_count = int(cells.max()) + 1, int(fold_of_row.max()) + 1
 
-    def counted(rows: BoolArray) -> FloatArray:
-        place = fold[rows] * size + cells[rows]
-        return np.bincount(place, minlength=folds * size).reshape(folds, size).astype(np.float64)
+    def count_rows(rows: BoolArray) -> FloatArray:
+        index = fold_of_row[rows] * cell_count + cells[rows]
+        counts = np.bincount(index, minlength=fold_count * cell_count)
+        return counts.reshape(fold_count, cell_count).astype(np.float64)
 
-    group, reference = counted(~is_reference), counted(is_reference)
-    # What the other folds say of each cell, half a row added to each side.
-    other_group, other_reference = group.sum(0) - group, reference.sum(0) - reference
-    score = np.log((other_reference + 0.5) / (other_reference.sum(1, keepdims=True) + 0.5 * size))
-    score -= np.log((other_group + 0.5) / (other_group.sum(1, keepdims=True) + 0.5 * size))
-    taken = score > 0
-    error = (group[taken].sum() / group.sum() + reference[~taken].sum() / reference.sum()) / 2
+    def log_shares(counts: FloatArray) -> FloatArray:
+        # Of the training folds. Half a row is added to each cell: a cell may be empty there.
+        training = counts.sum(0) - counts
+        total = training.sum(1, keepdims=True)
+        return np.asarray(np.log((training + 0.5) / (total + 0.5 * cell_count)))
+
+    group, reference = count_rows(~is_reference), count_rows(is_reference)
+    score = log_shares(reference) - log_shares(group)
+    predicted_reference = score > 0
+    group_error = group[predicted_reference].sum() / group.sum()
+    reference_error = reference[~predicted_reference].sum() / reference.sum()
+    # Cells of all folds are ranked together; cells of equal score enter the ROC curve together.
     order = np.argsort(-score.ravel(), kind="stable")
     ordered = score.ravel()[order]
-    same = np.cumsum(np.append(0, ordered[1:] < ordered[:-1]))
+    step = np.cumsum(np.append(0, ordered[1:] < ordered[:-1]))
     curve = hull_of_counts(
         *(
-            np.bincount(same, weights=side.ravel()[order]).astype(np.float64)
-            for side in (group, reference)
+            np.bincount(step, weights=counts.ravel()[order]).astype(np.float64)
+            for counts in (group, reference)
         )
     )
-    return float(error), float(curve.floor(beta))
+    return float((group_error + reference_error) / 2), float(curve.floor(beta))
 
 
 def losses(
-    auditor: BalancedCut, features: FloatArray, is_reference: BoolArray, random_state: int
+    auditor: BalancedCut, values: FloatArray, *, is_reference: BoolArray, random_state: int
 ) -> Iterator[float]:
-    """Yield, for each feature, by how much the auditor's error grows when it is left out.
+    """Yield, column by column, how much the auditor's balanced error rate grows without it.
 
-    On a sample of the rows, fitted anew each time; the error is that of the best cut.
+    The auditor is fitted anew without each column, on a sample of at most `LOSS_ROWS` / 2 rows of
+    each group. The error is that of the best cut.
     """
-    rows = _sample(is_reference, random_state)
-    values, labels = features[rows], is_reference[rows]
-    splits = StratifiedKFold(LEAK_FOLDS, shuffle=True, random_state=random_state)
-    folds = list(splits.split(labels, labels))
+    random = np.random.default_rng(random_state)
+    members = [np.flatnonzero(is_reference == side) for side in (False, True)]
+    sampled = [random.permutation(rows)[: LOSS_ROWS // 2] for rows in members]
+    rows = np.sort(np.concatenate(sampled))
+    values, is_reference = values[rows], is_reference[rows]
+    splits = stratified_folds(is_reference, LOSS_FOLDS, random_state=random_state)
     auditor = _lighter(auditor)
-    whole = _error(auditor, values, labels, folds)
+
+    def lowest_error(features: FloatArray) -> float:
+        score = np.empty(is_reference.size)
+        for train, test in splits:
+            fitted = clone(auditor).fit(features[train], is_reference[train])
+            score[test] = fitted.decision_function(features[test])
+        curve = hull(score, is_reference)
+        return float((1 - np.max(curve.reference - curve.group)) / 2)
+
+    error = lowest_error(values)
     for column in range(values.shape[1]):
         without = values.copy()
-        without[:, column] = 0.0  # a constant tells nothing
-        yield _error(auditor, without, labels, folds) - whole
+        without[:, column] = 0.0  # a constant predicts nothing, and keeps the encoder's columns
+        yield lowest_error(without) - error
 
 
 def _lighter(auditor: BalancedCut) -> BalancedCut:
-    """Return the auditor as it is fitted for each column in turn.
+    """Return a cheaper version of the auditor, to be fitted once for each column.
 
-    A penalty is not chosen anew each time, the middle one serves all alike; and boosted trees stop
-    after the first rounds, which tell what a column is worth.
+    Penalties are not chosen anew: the middle candidate is used each time. Boosting stops after the
+    first trees, which are enough to see what a column is worth.
     """
-    chosen = clone(auditor.candidates[len(auditor.candidates) // 2])
-    if {"max_iter", "max_leaf_nodes"} <= set(chosen.get_params()):
-        chosen.set_params(max_iter=FIRST_ROUNDS)
-    return BalancedCut(auditor.encoder, (chosen,), auditor.random_state)
-
-
-def _error(
-    auditor: BalancedCut,
-    values: FloatArray,
-    is_reference: BoolArray,
-    folds: Sequence[tuple[IntArray, IntArray]],
-) -> float:
-    score = np.empty(is_reference.size)
-    for train, test in folds:
-        fitted: Any = clone(auditor).fit(values[train], is_reference[train])
-        score[test] = fitted.decision_function(values[test])
-    curve = hull(score, is_reference)
-    return float((1 - np.max(curve.reference - curve.group)) / 2)
-
-
-def _sample(is_reference: BoolArray, random_state: int) -> IntArray:
-    """Return the rows to measure losses on: as many of each group, as far as there are."""
-    random = np.random.default_rng(random_state)
-    sides = [np.flatnonzero(is_reference == side) for side in (False, True)]
-    chosen = [random.permutation(side)[: LEAK_ROWS // 2] for side in sides]
-    return np.sort(np.concatenate(chosen))
+    classifier = clone(auditor.candidates[len(auditor.candidates) // 2])
+    if {"max_iter", "max_leaf_nodes"} <= set(classifier.get_params()):
+        classifier.set_params(max_iter=LOSS_TREES)
+    return BalancedCut(auditor.encoder, (classifier,), random_state=auditor.random_state)
 
 
 def _cells(values: FloatArray) -> IntArray:
-    """Return the cell of each row: its value, or its quantile if there are many; missing is one."""
-    known = ~np.isnan(values)
-    distinct, place = np.unique(values[known], return_inverse=True)
-    # So many that a cell holds a score of rows: fewer would say nothing out of fold.
-    limit = int(np.clip(values.size // ROWS_PER_CELL, 4, MAX_CELLS))
+    """Return the cell of each row: its value or, if there are many values, its quantile.
+
+    Missing is cell 0.
+    """
+    present = ~np.isnan(values)
+    distinct, cell_of_present = np.unique(values[present], return_inverse=True)
+    # A cell with fewer rows than this says nothing about the test fold.
+    limit = int(np.clip(values.size // ROWS_PER_CELL, MIN_CELLS, MAX_CELLS))
     if distinct.size > (MAX_CATEGORIES if limit == MAX_CELLS else limit):
-        edges = np.unique(np.quantile(values[known], np.linspace(0, 1, limit + 1)[1:-1]))
-        place = np.searchsorted(edges, values[known], side="right")
+        edges = np.unique(np.quantile(values[present], np.linspace(0, 1, limit + 1)[1:-1]))
+        cell_of_present = np.searchsorted(edges, values[present], side="right")
     cells = np.zeros(values.shape, dtype=np.int64)
-    cells[known] = place + 1
+    cells[present] = cell_of_present + 1
     return cells

@@ -1,4 +1,4 @@
-"""What a certificate is about: groups, reference, features, and beta, before any row is read."""
+"""What is to be certified, before any row is read: the groups, the features, and beta."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fourfifths._certify.auditors import Side
+from fourfifths._arrays import Interval
+from fourfifths._certify.result import Side
 from fourfifths._stats.intervals import clopper_pearson
 from fourfifths._tables.counts import MISSING, Counts, count
 from fourfifths._tables.groups import (
@@ -24,8 +25,35 @@ from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prep
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, listed
 
-GivenBeta = float | tuple[float, float] | None
-MAX_SEED = 2**32
+MIN_FOLDS = 2
+MIN_AUDITED_ROWS = 20
+SEED_LIMIT = 2**32  # scikit-learn takes no larger seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beta:
+    """The selection rate of the side that is harmed: of the group, or of the reference.
+
+    Attributes
+    ----------
+    rate : float
+        Estimated from the outcome, or stated by the user.
+    interval : tuple of float
+        Limits of the rate; for a stated number, both are that number.
+    counts : (selected, n) or None
+        None for a stated rate.
+    """
+
+    rate: float
+    interval: Interval
+    counts: tuple[int, int] | None
+
+    def lower_limit(self, growth: float, confidence: float) -> float:
+        """Return the lower limit that `growth` times as many rows with this rate would give."""
+        if self.counts is None:
+            return self.interval[0]
+        selected, n = self.counts
+        return float(clopper_pearson(growth * selected, growth * n, confidence)[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,20 +63,23 @@ class Plan:
     Attributes
     ----------
     table : Table
-        With its protected columns ready.
+        With bands and unknown values applied to the protected columns.
     protected, features, left_out : tuple of str
     outcome : str or None
     groups : tuple of tuple
-        As they stand in the table: a band is a number.
+        Their values in the table, where a band is a number.
     labels : tuple of str
-    sizes, selected : tuple of int
-        Rows of each group, and how many of them were selected.
-    rated : tuple of int
-        Rows of each group that have an outcome.
+        The names of the groups.
+    sizes : tuple of int
+        Rows of each group.
+    selected, rated : tuple of int
+        Rows of each group that have the favorable outcome, and rows that have any outcome.
     reference : int
-    given_beta : float, (low, high) or None
+        The position of the reference among the groups.
+    stated_beta : float, (low, high) or None
+        None if beta is to be estimated from the outcome.
     settings : dict
-        How to make the same plan again.
+        The arguments that make the same plan again, ready for JSON.
     """
 
     table: Table
@@ -62,57 +93,39 @@ class Plan:
     selected: tuple[int, ...]
     rated: tuple[int, ...]
     reference: int
-    given_beta: GivenBeta
+    stated_beta: float | tuple[float, float] | None
     settings: dict[str, Any]
 
     def betas(self, members: Sequence[int], confidence: float) -> dict[Side, Beta]:
-        """Return the selection rates of a group, or of several together, and of the reference."""
-        if self.given_beta is not None:
-            low, high = np.broadcast_to(self.given_beta, 2)
-            given = Beta(rate=float(low), interval=(float(low), float(high)), counts=None)
-            return {"group": given, "reference": given}
-        return {
-            "group": self._beta(members, confidence),
-            "reference": self._beta([self.reference], confidence),
-        }
+        """Return the selection rate of some groups taken together, and that of the reference.
 
-    def _beta(self, members: Sequence[int], confidence: float) -> Beta:
-        x, n = (sum(counts[at] for at in members) for counts in (self.selected, self.rated))
-        if not x:
-            names = ", ".join(self.labels[at] for at in members)
-            raise GroupError(
-                f"beta: no one of {names} was selected, so the outcome gives no rate to certify "
-                "for; give beta as a number"
+        Parameters
+        ----------
+        members : sequence of int
+            Positions among the groups.
+        confidence : float
+            Of the exact (Clopper-Pearson) intervals.
+        """
+        if self.stated_beta is not None:
+            low, high = np.broadcast_to(self.stated_beta, 2)
+            stated = Beta(rate=float(low), interval=(float(low), float(high)), counts=None)
+            return {"group": stated, "reference": stated}
+        sides: dict[Side, Sequence[int]] = {"group": members, "reference": [self.reference]}
+        betas: dict[Side, Beta] = {}
+        for side, codes in sides.items():
+            selected = sum(self.selected[code] for code in codes)
+            n = sum(self.rated[code] for code in codes)
+            if not selected:
+                raise GroupError(
+                    f"beta: no one of {', '.join(self.labels[code] for code in codes)} was "
+                    "selected, so the outcome gives no selection rate to certify for; state beta "
+                    "as a number"
+                )
+            low, high = clopper_pearson(selected, n, confidence)
+            betas[side] = Beta(
+                rate=selected / n, interval=(float(low), float(high)), counts=(selected, n)
             )
-        low, high = clopper_pearson(x, n, confidence)
-        return Beta(rate=x / n, interval=(float(low), float(high)), counts=(x, n))
-
-
-def check_options(
-    beta: Any, threshold: Any, confidence: Any, folds: Any, max_rows: Any, random_state: Any
-) -> None:
-    """Check the numbers."""
-    for name, value in (("threshold", threshold), ("confidence", confidence)):
-        if not isinstance(value, int | float) or not 0 < value < 1:
-            raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
-    for name, value, least in (
-        ("folds", folds, 2),
-        ("max_rows", max_rows, 20),
-        ("random_state", random_state, 0),
-    ):
-        if not isinstance(value, Integral) or value < least:
-            raise OptionError(f"{name}={value!r}: expected a whole number, {least} or more")
-    if random_state >= MAX_SEED:
-        raise OptionError(f"random_state={random_state!r}: expected less than {MAX_SEED}")
-    if beta is None:
-        return
-    ends = beta if isinstance(beta, tuple | list) else (beta, beta)
-    if len(ends) != 2 or not all(isinstance(end, int | float) and 0 < end <= 1 for end in ends):
-        raise OptionError(
-            f"beta={beta!r}: expected a selection rate above 0 and up to 1, or a range of two"
-        )
-    if ends[0] > ends[1]:
-        raise OptionError(f"beta={beta!r}: the lower end is above the upper")
+        return betas
 
 
 def make_plan(
@@ -123,12 +136,15 @@ def make_plan(
     favorable: Any,
     reference: Any,
     columns: Sequence[str] | None,
-    beta: GivenBeta,
+    beta: float | Sequence[float] | None,
     bands: Mapping[str, Sequence[float]] | None,
-    unknown: Sequence[Value],
+    unknown: Any,
     folds: int,
 ) -> Plan:
-    """Check the columns, count the groups, and read beta off the outcome."""
+    """Check the columns, count the groups, and choose the features and the reference.
+
+    The parameters are those of `certify`.
+    """
     opened = open_table(table)
     roles = assign_roles(
         opened,
@@ -140,72 +156,93 @@ def make_plan(
         unknown=unknown,
         outcome_is="optional" if beta is not None else "needed",
     )
-    names, left_out = choose_features(opened, roles, columns)
-    ready = prepare(opened, roles, names)
-    raw = count(ready, [*roles.protected, *([roles.outcome] if roles.outcome else [])])
-    counts = name_bands(raw, roles.bands)
+    features, left_out = choose_features(opened, roles, columns)
+
+    prepared = prepare(opened, roles, features)
+    outcome_column = [roles.outcome] if roles.outcome else []
+    raw_counts = count(prepared, [*roles.protected, *outcome_column])
+    counts = name_bands(raw_counts, roles.bands)
+    # The last attribute is the joint one, where there are several protected columns.
     attribute = attributes(counts, roles.protected)[-1]
-    selected, rated, value = _selections(attribute, counts, roles)
-    everyone = tally(
-        attribute.codes, counts, np.ones(attribute.codes.shape, np.bool_), _n(attribute)
+    selected, rated, favorable_value = _selections(attribute, counts, roles)
+    every_cell = np.ones(attribute.codes.shape, np.bool_)
+    group_tally = tally(attribute.codes, counts, every_cell, len(attribute.groups))
+    sizes = tuple(int(size) for size in group_tally.rows)
+    too_small = [name for name, size in zip(attribute.labels, sizes, strict=True) if size < folds]
+    if too_small:
+        raise GroupError(
+            f"folds={folds}: group {listed(too_small)} has fewer rows than that; leave such rows "
+            "out, merge the group with another, or use fewer folds"
+        )
+
+    # Without an outcome there is no highest rate: of two groups the larger one is the reference.
+    has_rates = roles.outcome is not None
+    is_pair = len(attribute.groups) == 2
+    reference_code = choose_reference(
+        attribute.protected,
+        attribute.groups,
+        designated=roles.designated,
+        rates=np.array(selected) / np.maximum(rated, 1),
+        sizes=group_tally.rows,
+        otherwise="highest rate" if has_rates else "largest" if is_pair else "error",
+        reason="without an outcome there is no highest rate to compare with",
     )
-    sizes = tuple(int(size) for size in everyone.rows)
-    _check_sizes(attribute, sizes, folds)
-    reference_code = _reference(attribute, roles, selected, rated, sizes)
+    reference_values = zip(roles.protected, attribute.groups[reference_code], strict=True)
+    stated_beta = (beta[0], beta[1]) if isinstance(beta, Sequence) else beta
     return Plan(
-        table=ready,
+        table=prepared,
         protected=roles.protected,
-        features=names,
+        features=features,
         outcome=roles.outcome,
         left_out=left_out,
-        groups=_raw_groups(attribute, raw, counts),
+        # Rows are matched to groups in the table itself, where a band is a number, not a label.
+        groups=tuple(
+            tuple(
+                raw_counts.values[column][counts.values[column].index(value)]
+                for column, value in zip(attribute.protected, group, strict=True)
+            )
+            for group in attribute.groups
+        ),
         labels=attribute.labels,
         sizes=sizes,
         selected=selected,
         rated=rated,
         reference=reference_code,
-        given_beta=tuple(beta) if isinstance(beta, list) else beta,
-        settings=_settings(roles, attribute.groups[reference_code], value, names, beta, unknown),
+        stated_beta=stated_beta,
+        settings={
+            "protected": list(roles.protected),
+            "outcome": roles.outcome,
+            "favorable": None if favorable_value is None else str(favorable_value),
+            "reference": {column: str(value) for column, value in reference_values},
+            "columns": list(features),
+            "beta": list(stated_beta) if isinstance(stated_beta, tuple) else stated_beta,
+            "bands": {column: list(cut.edges) for column, cut in roles.bands.items()},
+            "unknown": [str(token) for token in roles.unknown],
+        },
     )
-
-
-def _settings(
-    roles: Roles,
-    reference: Group,
-    favorable: Value | None,
-    features: Sequence[str],
-    beta: GivenBeta,
-    unknown: Sequence[Value],
-) -> dict[str, Any]:
-    """Return what makes the same plan again, as JSON holds it."""
-    parts = zip(roles.protected, reference, strict=True)
-    return {
-        "protected": list(roles.protected),
-        "outcome": roles.outcome,
-        "favorable": None if favorable is None else str(favorable),
-        "reference": {column: str(part) for column, part in parts},
-        "columns": list(features),
-        "beta": list(beta) if isinstance(beta, tuple) else beta,
-        "bands": {column: list(cut.edges) for column, cut in roles.bands.items()},
-        "unknown": [str(token) for token in unknown],
-    }
-
-
-def _n(attribute: Attribute) -> int:
-    return len(attribute.groups)
 
 
 def choose_features(
     table: Table, roles: Roles, features: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the features, and the columns that are none because of what they are."""
-    apart = roles.not_features
+    """Return the columns that a rule may use, and those left out because of their role.
+
+    Without `features`, all columns are used but the protected ones, the outcome, and those that a
+    shipped data set marks as protected too or as its split into training and test rows.
+    """
+    left_out: list[str] = []
     if features is None:
-        left_out = [column for column in table.columns if column in apart]
-        features = [column for column in table.columns if column not in apart]
+        left_out = [column for column in table.columns if column in roles.not_features]
+        features = [column for column in table.columns if column not in roles.not_features]
+        if not features:
+            raise ColumnError(
+                f"columns: {table.name} has no columns besides {listed(left_out)}; a rule needs at "
+                "least one other column"
+            )
+    elif not features:
+        raise ColumnError(f"columns={features!r}: expected at least one column")
     else:
-        named = [features] if isinstance(features, str) else features
-        features, left_out = list(dict.fromkeys(named)), []
+        features = list(dict.fromkeys([features] if isinstance(features, str) else features))
         for column in features:
             table.column(column, "columns")
             if column in roles.protected:
@@ -214,98 +251,58 @@ def choose_features(
                 raise ColumnError(f"columns: {column!r} is the outcome; a rule may not use it")
     nested = [column for column in features if table.dtype(column).is_nested()]
     if nested:
-        raise ColumnError(f"columns: {listed(nested)}: expected plain values, found lists or such")
-    if not features:
         raise ColumnError(
-            f"columns: none are left of {table.name} without {listed(apart)}; name some"
+            f"columns: {listed(nested)}: expected plain values, found lists or other nested values"
         )
     return tuple(features), tuple(left_out)
+
+
+def check_options(
+    *, beta: Any, threshold: Any, confidence: Any, folds: Any, max_rows: Any, random_state: Any
+) -> None:
+    """Check the numbers that a user may pass to `certify`."""
+    for name, value in (("threshold", threshold), ("confidence", confidence)):
+        if not isinstance(value, int | float) or not 0 < value < 1:
+            raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
+    for name, value, minimum in (
+        ("folds", folds, MIN_FOLDS),
+        ("max_rows", max_rows, MIN_AUDITED_ROWS),
+        ("random_state", random_state, 0),
+    ):
+        if not isinstance(value, Integral) or value < minimum:
+            raise OptionError(f"{name}={value!r}: expected a whole number, {minimum} or more")
+    if random_state >= SEED_LIMIT:
+        raise OptionError(
+            f"random_state={random_state!r}: expected a whole number below {SEED_LIMIT}"
+        )
+    if beta is None:
+        return
+    limits = beta if isinstance(beta, tuple | list) else (beta, beta)
+    if len(limits) != 2 or not all(
+        isinstance(limit, int | float) and 0 < limit <= 1 for limit in limits
+    ):
+        raise OptionError(
+            f"beta={beta!r}: expected a selection rate above 0 and up to 1, or a range of two"
+        )
+    if limits[0] > limits[1]:
+        raise OptionError(f"beta={beta!r}: the lower end is above the upper end")
 
 
 def _selections(
     attribute: Attribute, counts: Counts, roles: Roles
 ) -> tuple[tuple[int, ...], tuple[int, ...], Value | None]:
-    """Return how many of each group were selected, of how many with an outcome."""
-    if roles.outcome is None:
-        return (0,) * _n(attribute), (0,) * _n(attribute), None
-    values, codes = counts.values[roles.outcome], counts.codes[roles.outcome]
-    value = choose_favorable(roles.outcome, roles.favorable, values)
-    rated = counts.take(codes != MISSING)
-    chosen = rated.codes[roles.outcome] == values.index(value)
-    sums = tally(attribute.codes[codes != MISSING], rated, chosen, _n(attribute))
-    return (
-        tuple(int(each) for each in sums.rows_selected),
-        tuple(int(each) for each in sums.rows),
-        value,
-    )
+    """Return the rows of each group that were selected, those with any outcome, and what counts.
 
-
-def _check_sizes(attribute: Attribute, sizes: Sequence[int], folds: int) -> None:
-    small = [name for name, size in zip(attribute.labels, sizes, strict=True) if size < folds]
-    if small:
-        raise GroupError(
-            f"folds={folds}: group {listed(small)} has fewer rows than that; leave such rows out, "
-            "merge the group with another, or use fewer folds"
-        )
-
-
-def _raw_groups(attribute: Attribute, raw: Counts, named: Counts) -> tuple[Group, ...]:
-    """Return the groups' values as they stand in the table, where a band is a number."""
-    return tuple(
-        tuple(
-            raw.values[column][named.values[column].index(part)]
-            for column, part in zip(attribute.protected, group, strict=True)
-        )
-        for group in attribute.groups
-    )
-
-
-def _reference(
-    attribute: Attribute,
-    roles: Roles,
-    selected: Sequence[int],
-    rated: Sequence[int],
-    sizes: Sequence[int],
-) -> int:
-    has_outcome = roles.outcome is not None
-    if not has_outcome and len(attribute.groups) == 2:
-        return choose_reference(
-            attribute.protected,
-            attribute.groups,
-            designated=roles.designated,
-            sizes=np.array(sizes, dtype=np.float64),
-            otherwise="largest",
-        )
-    return choose_reference(
-        attribute.protected,
-        attribute.groups,
-        designated=roles.designated,
-        rates=np.array(selected) / np.maximum(rated, 1),
-        otherwise="highest rate" if has_outcome else "error",
-        reason="without an outcome there is no highest rate to compare with",
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beta:
-    """The selection rate of the side that is harmed: the group's, or in reverse the reference's.
-
-    Attributes
-    ----------
-    rate : float
-    interval : tuple of float
-        Both ends are `rate` where it was given as a number.
-    counts : (selected, n) or None
-        None where it was given.
+    The last is the favorable value; without an outcome it is None, and all counts are 0.
     """
-
-    rate: float
-    interval: tuple[float, float]
-    counts: tuple[int, int] | None
-
-    def lower_end(self, growth: float, confidence: float) -> float:
-        """Return the lower end of the interval that so many times as many rows would give."""
-        if self.counts is None:
-            return self.interval[0]
-        x, n = self.counts
-        return float(clopper_pearson(growth * x, growth * n, confidence)[0])
+    group_count = len(attribute.groups)
+    if roles.outcome is None:
+        return (0,) * group_count, (0,) * group_count, None
+    values, codes = counts.values[roles.outcome], counts.codes[roles.outcome]
+    favorable = choose_favorable(roles.outcome, roles.favorable, values)
+    rated = counts.take(codes != MISSING)
+    is_favorable = rated.codes[roles.outcome] == values.index(favorable)
+    sums = tally(attribute.codes[codes != MISSING], rated, is_favorable, group_count)
+    selected_rows = tuple(int(rows) for rows in sums.rows_selected)
+    rated_rows = tuple(int(rows) for rows in sums.rows)
+    return selected_rows, rated_rows, favorable

@@ -1,4 +1,4 @@
-"""The answer to "what could happen?": how well the rest predicts the protected attribute."""
+"""The certificate: whether a rule on these columns can have disparate impact, and the evidence."""
 
 from __future__ import annotations
 
@@ -9,31 +9,32 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fourfifths._arrays import Interval
 from fourfifths._results import plain
-from fourfifths._stats.balanced_error import (
-    Posterior,
-)
+from fourfifths._stats.balanced_error import Posterior
 from fourfifths._stats.roc import Hull
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
+Verdict = Literal["certified", "not certified", "inconclusive"]
+# Who a rule harms: the group that is compared, or the reference.
+Side = Literal["group", "reference"]
 SCHEMA = "fourfifths/certificate/1"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditorResult:
-    """What one auditor found about one pair of groups.
+    """What one auditor showed about one pair of groups.
 
     Attributes
     ----------
     name : str
     balanced_error_rate, interval
-        Of predicting the protected attribute out of fold, in [0, 1], at the corrected confidence.
+        Of predicting the group out of fold, in [0, 1]. The interval has the stated confidence
+        after correction for the number of auditors.
     impact_bound : float
-        The paper's: beta / (beta + 1 - 2 BER).
+        The paper's lower bound of the impact ratio: beta / (beta + 1 - 2 BER).
     impact_floor, impact_floor_interval
-        The tight one: beta / R(beta) from the out-of-fold ROC curve, with its limits.
+        The tight lower bound, beta / R(beta), from the out-of-fold ROC curve, and its limits.
     reverse_floor, reverse_floor_interval
         The same for rules that harm the reference.
     """
@@ -56,13 +57,13 @@ class Witness:
     ----------
     auditor : str
     harms : str
-        The group that it selects less.
+        The group that the rule selects at the lower rate.
     rates : mapping of str to float
-        The share that it selects of each group.
+        The selection rate of each group.
     impact_ratio, impact_ratio_interval
-        The group's rate over the reference's, as everywhere.
+        The rate of the group over the rate of the reference, whichever of them is harmed.
     rule : str
-        What the rule is, in words.
+        The rule in words.
     """
 
     auditor: str
@@ -75,7 +76,7 @@ class Witness:
 
 @dataclass(frozen=True, kw_only=True)
 class PairCertificate:
-    """One group against the reference.
+    """The certificate of one group against the reference.
 
     Attributes
     ----------
@@ -83,27 +84,29 @@ class PairCertificate:
     n, n_reference : int
         Rows audited.
     sampling_error : float
-        Half the width of a 95% interval of the balanced error rate that so many rows allow.
+        Half the width of a 95% interval of a balanced error rate of 0.5 with this many rows.
     beta, beta_interval
-        The selection rate of the group: rules are meant that select at least so many of it.
+        The selection rate of the group. The verdict covers rules that select at least this share.
     reverse_beta, reverse_beta_interval
-        The same of the reference, for rules that harm it.
+        The selection rate of the reference, for rules that harm the reference.
     ber_threshold : float
-        1/2 - beta (1/threshold - 1)/2, at the lower end of beta.
+        1/2 - beta (1/threshold - 1)/2, at the lower limit of beta.
     verdict : {"certified", "not certified", "inconclusive"}
     paper_verdict : {"certified", "not certified", "inconclusive"}
-        By the paper's test alone.
+        The verdict of the paper's test alone.
     because : str
+        The reason for the verdict, in words.
     strongest : str
-        The auditor with the least balanced error rate.
+        The auditor with the lowest balanced error rate.
     auditors : tuple of AuditorResult
     witness : Witness
     posterior : Posterior
-        The Bayesian form, of the strongest auditor.
+        Posterior distributions for the strongest auditor.
     rows_needed : int or None
-        Where inconclusive: how many rows like these would settle it, if any number would.
+        For an inconclusive verdict: how many rows like these would settle it, or None if no
+        feasible number would.
     curve : Hull
-        The strongest auditor's ROC hull.
+        The concave hull of the strongest auditor's ROC curve.
     """
 
     group: str
@@ -128,8 +131,30 @@ class PairCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the curve, ready for JSON."""
-        names = [each.name for each in fields(self) if each.name != "curve"]
+        names = [field.name for field in fields(self) if field.name != "curve"]
         return {name: plain(getattr(self, name)) for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leak:
+    """How well one feature predicts the protected attribute.
+
+    Attributes
+    ----------
+    feature, kind : str
+    balanced_error_rate : float
+        Of the best rule on this column alone, out of fold.
+    impact_floor : float
+        At beta, for rules on this column alone.
+    loss : float
+        How much the balanced error rate of the strongest auditor grows without this column.
+    """
+
+    feature: str
+    kind: str
+    balanced_error_rate: float
+    impact_floor: float
+    loss: float
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -139,24 +164,24 @@ class Certificate:
     Attributes
     ----------
     verdict : {"certified", "not certified", "inconclusive"}
-        The worst of the pairs'.
+        The verdict of the worst pair.
     pairs : tuple of PairCertificate
-        The worst first.
+        The worst pair first.
     leaks : tuple of Leak
-        The features, those that give most away first, for the worst pair.
+        The features of the worst pair; the one that predicts the group best comes first.
     table : str
     rows : int
-        Rows of known membership in the table.
+        Rows of the table whose group is known.
     protected : tuple of str
     features : mapping of str to str
-        Each feature and whether it is a number or a category.
+        Each feature, and whether it is a number or a category.
     left_out : tuple of str
         Columns that are not features, because they are protected attributes or the outcome.
     threshold, confidence : float
     settings : mapping
-        What `fourfifths verify` needs to run it again.
+        The arguments with which `verify` runs `certify` again.
     data_sha256 : str
-        Of the features, groups and outcomes of the rows that were audited, in the table's order.
+        The hash of the features, groups and outcomes of the audited rows, in the table's order.
     random_state : int
     versions : mapping of str to str
     notes : tuple of str
@@ -194,17 +219,18 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/certificate.schema.json describes it.
 
-        The worst pair's figures stand at the top, all pairs' under "pairs".
+        The figures of the worst pair are at the top level, those of all pairs under "pairs".
         """
         worst = self.worst.to_dict()
         del worst["verdict"]
-        own = {
-            each.name: plain(getattr(self, each.name))
-            for each in fields(self)
-            if each.name != "pairs"
+        figures = {
+            field.name: plain(getattr(self, field.name))
+            for field in fields(self)
+            if field.name != "pairs"
         }
         pairs = [pair.to_dict() for pair in self.pairs]
-        return {"schema": SCHEMA, "verdict": own.pop("verdict"), **worst, "pairs": pairs, **own}
+        verdict = figures.pop("verdict")
+        return {"schema": SCHEMA, "verdict": verdict, **worst, "pairs": pairs, **figures}
 
     def to_json(self) -> str:
         """Return the JSON text."""
@@ -215,28 +241,3 @@ class Certificate:
         from fourfifths._plot.certificate import plot_certificate
 
         return plot_certificate(self)
-
-
-Verdict = Literal["certified", "not certified", "inconclusive"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Leak:
-    """What one feature tells of the protected attribute.
-
-    Attributes
-    ----------
-    feature, kind : str
-    balanced_error_rate : float
-        Of the best rule on this column alone, out of fold.
-    impact_floor : float
-        At beta, of rules on this column alone.
-    loss : float
-        By how much the strongest auditor's balanced error rate grows without it.
-    """
-
-    feature: str
-    kind: str
-    balanced_error_rate: float
-    impact_floor: float
-    loss: float

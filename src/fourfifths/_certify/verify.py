@@ -1,4 +1,4 @@
-"""`verify`: run a certificate again, and say whether the same data gives the same certificate."""
+"""`verify`: run a certificate again, and compare every figure with what the file states."""
 
 from __future__ import annotations
 
@@ -18,24 +18,29 @@ from fourfifths._tables.table import TableLike
 from fourfifths.errors import OptionError, TableError, listed
 
 TOLERANCE = 1e-9
-# What may differ without the certificate being another one.
-APART = ("table", "versions", "schema", "left_out", "notes")
+MAX_DIFFERENCES = 10
+MAX_VALUE_LENGTH = 60
+# The name of the file, the versions and the words around the figures may differ.
+NOT_COMPARED = ("table", "versions", "schema", "left_out", "notes")
+NEEDED_SETTINGS = {"protected", "columns", "auditors", "confidence", "folds", "random_state"}
+# Arguments of `certify` that say nothing about the certificate itself.
+NOT_SETTINGS = {"table", "progress"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """Whether a certificate comes out again.
+    """Whether a certificate can be reproduced.
 
     Attributes
     ----------
     same_data : bool
-        Whether the audited columns and rows have the hash that the certificate names.
+        Whether the audited columns and rows have the hash that the certificate states.
     same_certificate : bool
         Whether every figure is the same, to nine digits.
     differences : tuple of str
-        What differs, at most ten of them.
+        The first ten differences.
     certificate : Certificate
-        As it comes out now.
+        The result of running `certify` now.
     """
 
     same_data: bool
@@ -59,48 +64,72 @@ class Verification:
         }
 
 
-def verify(certificate: str | os.PathLike[str] | dict[str, Any], table: TableLike) -> Verification:
-    """Run `certify` with a certificate's own settings and compare every figure.
+def verify(
+    certificate: str | os.PathLike[str] | dict[str, Any],
+    table: TableLike,
+    *,
+    progress: bool = True,
+) -> Verification:
+    """Run `certify` with the settings that a certificate states, and compare every figure.
 
     Parameters
     ----------
-    certificate : path of a JSON file, or what `Certificate.to_dict` returned
-    table : as for `certify`
+    certificate : path or dict
+        A JSON file with a certificate, or what `Certificate.to_dict` returned.
+    table : dataframe, path, str or Dataset
+        As for `certify`.
+    progress : bool
+        Whether to show a progress bar on a terminal or in a notebook.
+
+    Returns
+    -------
+    Verification
+
+    Examples
+    --------
+    >>> import fourfifths
+    >>> certificate = fourfifths.certify("ricci", auditors=["naive-bayes"])
+    >>> fourfifths.verify(certificate.to_dict(), "ricci").same_certificate
+    True
     """
-    stated = certificate if isinstance(certificate, dict) else _load(Path(certificate))
-    settings = _settings(stated)
-    found = certify(table, **settings)
-    now = json.loads(found.to_json())
+    stated = certificate if isinstance(certificate, dict) else read_certificate(Path(certificate))
+    rerun = certify(table, **stated_settings(stated), progress=progress)
+    # Through JSON, so that both have the same types.
+    current = json.loads(rerun.to_json())
+    # The hash first: other data explain every further difference.
+    keys = sorted({*stated, *current}, key=lambda key: (key != "data_sha256", key))
     differences = [
-        each
-        for key in sorted({*stated, *now}, key=lambda key: (key != "data_sha256", key))
-        if key not in APART
-        for each in _differences(key, stated.get(key), now.get(key))
+        difference
+        for key in keys
+        if key not in NOT_COMPARED
+        for difference in find_differences(key, stated.get(key), current=current.get(key))
     ]
-    same_data = stated.get("data_sha256") == found.data_sha256
     return Verification(
-        same_data=same_data,
+        same_data=stated.get("data_sha256") == rerun.data_sha256,
         same_certificate=not differences,
-        differences=tuple(differences[:10]),
-        certificate=found,
+        differences=tuple(differences[:MAX_DIFFERENCES]),
+        certificate=rerun,
     )
 
 
-def _load(path: Path) -> dict[str, Any]:
+def read_certificate(path: Path) -> dict[str, Any]:
+    """Return the content of a JSON file."""
     try:
-        loaded = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise TableError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
         raise TableError(
-            f"{path}: not readable as JSON: {error}; expected what certify wrote with --format json"
+            f"{path}: not readable as JSON: {error}; expected a certificate as JSON, as "
+            "Certificate.to_json() returns it"
         ) from None
-    if not isinstance(loaded, dict):
-        raise TableError(f"{path}: expected a certificate, found {type(loaded).__name__}")
-    return loaded
+    if not isinstance(content, dict):
+        raise TableError(f"{path}: expected a certificate, found {type(content).__name__}")
+    return content
 
 
-def _settings(stated: dict[str, Any]) -> dict[str, Any]:
+def stated_settings(stated: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments for `certify` that a certificate states, after checking them."""
     if stated.get("schema") != SCHEMA:
         raise OptionError(
             f"certificate: its schema is {stated.get('schema')!r}; expected {SCHEMA!r}"
@@ -111,40 +140,43 @@ def _settings(stated: dict[str, Any]) -> dict[str, Any]:
             f"certificate: its settings are {settings!r}; expected what certify wrote"
         )
     settings = dict(settings)
-    needed = {"protected", "columns", "auditors", "confidence", "folds", "random_state"}
-    if missing := sorted(needed - set(settings)):
+    missing = sorted(NEEDED_SETTINGS - set(settings))
+    if missing:
         raise OptionError(f"certificate: its settings lack {listed(missing)}")
-    if extra := sorted(set(settings) - set(signature(certify).parameters)):
-        raise OptionError(f"certificate: its settings name {listed(extra)}, which certify lacks")
-    names = settings["auditors"]
-    if not isinstance(names, list):
-        raise OptionError(f"certificate: its auditors are {names!r}; expected a list of names")
-    own = [name for name in names if name not in get_args(AuditorName)]
-    if own:
+    unexpected = sorted(set(settings) - (set(signature(certify).parameters) - NOT_SETTINGS))
+    if unexpected:
         raise OptionError(
-            f"certificate: {listed(own)} are classifiers of its maker's, which a file does not "
-            "hold; run certify with them instead"
+            f"certificate: its settings contain {listed(unexpected)}, which certify does not know; "
+            "was it written by another version of fourfifths?"
+        )
+    auditors = settings["auditors"]
+    if not isinstance(auditors, list):
+        raise OptionError(f"certificate: its auditors are {auditors!r}; expected a list of names")
+    custom = [name for name in auditors if name not in get_args(AuditorName)]
+    if custom:
+        raise OptionError(
+            f"certificate: its auditors {listed(custom)} are custom classifiers, which a file "
+            "cannot hold; run certify with these classifiers instead"
         )
     if isinstance(settings.get("beta"), list):
         settings["beta"] = tuple(settings["beta"])
     return settings
 
 
-def _differences(where: str, stated: Any, now: Any) -> Iterator[str]:
+def find_differences(path: str, stated: Any, *, current: Any) -> Iterator[str]:
     """Yield a sentence for each place where two JSON values differ."""
-    if isinstance(stated, dict) and isinstance(now, dict):
-        for key in sorted({*stated, *now}):
-            yield from _differences(f"{where}.{key}", stated.get(key), now.get(key))
-    elif isinstance(stated, list) and isinstance(now, list) and len(stated) == len(now):
-        for place, (one, other) in enumerate(zip(stated, now, strict=True)):
-            yield from _differences(f"{where}[{place}]", one, other)
-    elif isinstance(stated, int | float) and isinstance(now, int | float):
-        if not math.isclose(stated, now, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
-            yield f"{where} was {stated:.6g} and is {now:.6g}"
-    elif stated != now:
-        yield f"{where} was {_short(stated)} and is {_short(now)}"
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    if isinstance(stated, dict) and isinstance(current, dict):
+        for key in sorted({*stated, *current}):
+            yield from find_differences(f"{path}.{key}", stated.get(key), current=current.get(key))
+    elif isinstance(stated, list) and isinstance(current, list) and len(stated) == len(current):
+        for index, (stated_value, value) in enumerate(zip(stated, current, strict=True)):
+            yield from find_differences(f"{path}[{index}]", stated_value, current=value)
+    elif isinstance(stated, int | float) and isinstance(current, int | float):
+        if not math.isclose(stated, current, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+            yield f"{path} was {stated:.6g} and is {current:.6g}"
+    elif stated != current:
+        before, after = (
+            text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 3] + "..."
+            for text in (repr(stated), repr(current))
+        )
+        yield f"{path} was {before} and is {after}"
