@@ -1,10 +1,12 @@
-"""`fourfifths datasets`, `rules` and `demo`."""
+"""`fourfifths datasets`, `fourfifths rules` and `fourfifths demo`."""
 
 from __future__ import annotations
 
 import sys
 
 import typer
+
+from fourfifths._impact.rules import RULES
 
 
 def datasets() -> None:
@@ -13,8 +15,8 @@ def datasets() -> None:
 
     for name in names():
         data = load(name)
-        others = ", ".join(data.other_protected)
-        also = f" (also protected: {others})" if others else ""
+        also_protected = ", ".join(data.other_protected)
+        also = f" (also protected: {also_protected})" if also_protected else ""
         bands = "".join(f", cut at {edges[0]:g}" for edges in data.bands.values())
         typer.echo(
             f"{data.name}: {data.title}\n"
@@ -28,8 +30,6 @@ def datasets() -> None:
 
 def rules() -> None:
     """List the rules, their sources and their standing in law."""
-    from fourfifths._impact.rules import RULES
-
     for rule in RULES.values():
         lines = " and ".join(f"{rule.boundary} {line}" for line in rule.lines) or "no line"
         typer.echo(
@@ -43,7 +43,7 @@ def rules() -> None:
 
 
 def demo() -> None:
-    """Show the main job on shipped data, without the network."""
+    """Measure, certify and repair a shipped data set, without the network."""
     from fourfifths._cli.demo import run
 
     run(sys.stdout)

@@ -17,8 +17,11 @@ from fourfifths._cli.options import (
     Reference,
     Source,
     bands,
+    check_writable,
+    is_same_file,
     pairs,
     rates,
+    show,
 )
 from fourfifths.errors import OptionError, OutputError
 
@@ -148,8 +151,6 @@ def repair(
 
 def _deliver(done: FileRepair, out: Path, save: Path | None, form: CertificateFormat) -> None:
     """Write what was asked for, then show what the repair did."""
-    from fourfifths._report.effect import effect_markdown, print_effect
-
     effect = done.effect()
     done.write(out)
     if save is not None:
@@ -162,10 +163,7 @@ def _deliver(done: FileRepair, out: Path, save: Path | None, form: CertificateFo
     else:
         if done.found is not None:
             sys.stdout.write(f"{done.found}\n\n")
-        if form is CertificateFormat.TABLE:
-            print_effect(effect, sys.stdout)
-        else:
-            sys.stdout.write(effect_markdown(effect))
+        show(effect, form)
     for path in (save, out):
         if path is not None:
             typer.echo(f"wrote {path}", err=True)
@@ -199,21 +197,13 @@ def _check_files(
     from fourfifths._tables.write import check_output
 
     check_output(out)
-    if not overwrite and _same(out, Path(source)):
+    if not overwrite and is_same_file(out, Path(source)):
         raise OutputError(f"{out}: is the file that is repaired; --overwrite replaces it")
     for option, path in (("OUT", out), ("--save", save)):
-        if path is not None and not path.resolve().parent.is_dir():
-            raise OutputError(f"{option} {path}: there is no folder {path.resolve().parent}")
-        if path is not None and path.is_dir():
-            raise OutputError(f"{option} {path}: cannot be written: it is a folder")
-    if apply is not None and _same(out, apply):
+        if path is not None:
+            check_writable(option, path)
+    if apply is not None and is_same_file(out, apply):
         raise OutputError(f"{out}: is the saved repair; choose another name")
     for path in (Path(source), out, apply):
-        if save is not None and path is not None and _same(save, path):
+        if save is not None and path is not None and is_same_file(save, path):
             raise OutputError(f"--save {save}: is the name of another file; choose a third")
-
-
-def _same(one: Path, other: Path) -> bool:
-    if one.exists() and other.exists():
-        return one.samefile(other)
-    return one.resolve() == other.resolve()

@@ -144,6 +144,9 @@ def wrap(
         unknown=int(counts.rows[missing].sum()),
         unknown_selected=int(counts.rows[missing & selected].sum()),
         groups=groups,
+        rule=rule,
+        confidence=confidence,
+        within=roles.within,
     )
 
 

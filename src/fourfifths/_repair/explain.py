@@ -11,7 +11,7 @@ from fourfifths._arrays import CodeArray, FloatArray
 from fourfifths._repair.model import Column, Model, Placed, everyone
 from fourfifths._repair.ordered import Method, OrderedColumn
 from fourfifths._repair.random import Draws
-from fourfifths._results import plain
+from fourfifths._results import Record, Result, plain
 from fourfifths._tables.strata import Strata
 from fourfifths._tables.types import Typed
 from fourfifths.errors import TableError
@@ -42,8 +42,8 @@ class Cell:
     repaired: Any
 
 
-@dataclass(frozen=True, kw_only=True)
-class Explanation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Explanation(Result):
     """What a repair did to one row, and why.
 
     Attributes
@@ -61,10 +61,9 @@ class Explanation:
     because: str
     cells: tuple[Cell, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        found: dict[str, Any] = plain(self)
-        return found
+    def to_records(self) -> list[Record]:
+        """Return one record per value that was looked at."""
+        return [plain(cell) for cell in self.cells]
 
     def __str__(self) -> str:
         lines = [f"stratum {self.stratum}: {self.because}"]

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from fourfifths._report.document import Document, Sheet
+from fourfifths._report.document import Document, Sheet, Tone
 from fourfifths._text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
 TEXT_WIDTH = 100
+# Wide enough for any table: what a table would need if the terminal set no limit.
+MAX_TABLE_WIDTH = 1000
+STYLES: Mapping[Tone, str] = {
+    "plain": "bold",
+    "good": "bold green",
+    "bad": "bold red",
+    "open": "bold yellow",
+}
 
 
 def document_text(document: Document, width: int = TEXT_WIDTH) -> str:
@@ -20,20 +30,22 @@ def document_text(document: Document, width: int = TEXT_WIDTH) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
 
 
-def print_document(document: Document, stream: TextIO, width: int | None = None) -> None:
-    """Print the page; in colour if the stream is a terminal."""
+def print_document(document: Document, stream: TextIO, *, width: int | None = None) -> None:
+    """Print the page, without its details; in colour if the stream is a terminal."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(file=stream, width=width, highlight=False)
-    console.print(Text(printable(document.headline), style=document.style))
+    console.print(Text(printable(document.headline), style=STYLES[document.tone]))
     for section in document.sections:
         for sheet in section.sheets:
-            console.print()
-            print_sheet(console, sheet)
+            if not sheet.is_detail:
+                console.print()
+                _print_sheet(sheet, console)
         console.print()
-        for line, marked in section.lines:
-            console.print(Text(printable(line), style="red" if marked else ""))
+        for sentence in section.sentences:
+            style = "red" if sentence.is_marked else ""
+            console.print(Text(printable(sentence.text), style=style))
     console.print()
     for note in document.notes:
         console.print(Text(printable(f"Note: {note}.")))
@@ -41,8 +53,7 @@ def print_document(document: Document, stream: TextIO, width: int | None = None)
         console.print(Text(printable(paragraph), style="dim"))
 
 
-def print_sheet(console: Console, sheet: Sheet) -> None:
-    """Print one table."""
+def _print_sheet(sheet: Sheet, console: Console) -> None:
     from rich import box
     from rich.measure import Measurement
     from rich.table import Table
@@ -54,15 +65,17 @@ def print_sheet(console: Console, sheet: Sheet) -> None:
         title_justify="left",
         padding=(0, 1, 0, 0),
     )
-    longest = max(len(printable(row[0])) for row in sheet.rows) if sheet.rows else 0
-    first = min(max(longest, len(sheet.headers[0])), sheet.name_width)
-    table.add_column(Text(sheet.headers[0]), overflow="fold", width=first)
+    name_widths = (len(printable(row[0])) for row in sheet.rows)
+    first_width = min(max((len(sheet.headers[0]), *name_widths)), sheet.name_width)
+    table.add_column(Text(sheet.headers[0]), overflow="fold", width=first_width)
     for header in sheet.headers[1:]:
-        table.add_column(Text(header), justify="right", no_wrap=True)
-    for row, marked in zip(sheet.rows, sheet.marked, strict=True):
-        table.add_row(*(Text(printable(cell)) for cell in row), style="red" if marked else "")
+        table.add_column(Text(printable(header)), justify="right", no_wrap=True)
+    for index, row in enumerate(sheet.rows):
+        style = "red" if index in sheet.marked else ""
+        table.add_row(*(Text(printable(cell)) for cell in row), style=style)
     # Never narrower than its numbers: a cut number is a wrong number.
-    needed = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    unlimited = console.options.update(max_width=MAX_TABLE_WIDTH)
+    needed = Measurement.get(console, unlimited, table).maximum
     width, console.width = console.width, max(needed, console.width)
     console.print(table)
     console.width = width

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any
-
-import narwhals as nw
+from typing import Any, ClassVar
 
 from fourfifths._arrays import Interval
-from fourfifths._results import FrameKind, plain
+from fourfifths._results import Result, flat, plain
 from fourfifths.errors import OptionError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 SCHEMA = "fourfifths/tradeoff/1"
 
@@ -79,8 +71,8 @@ class Point:
         return low >= threshold and high <= 1 / threshold
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tradeoff:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Tradeoff(Result):
     """What repair costs: points with intervals.
 
     Attributes
@@ -113,6 +105,8 @@ class Tradeoff:
     test_rows: int
     notes: tuple[str, ...]
 
+    _schema: ClassVar[str | None] = SCHEMA
+
     @property
     def front(self) -> tuple[Point, ...]:
         """The points that no other beats both in impact ratio and in utility.
@@ -142,35 +136,9 @@ class Tradeoff:
             if all(getattr(point, name) == value for name, value in wanted.items())
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        found: dict[str, Any] = {"schema": SCHEMA, **plain(self)}
-        return found
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
-
-    def records(self) -> list[dict[str, Any]]:
+    def to_records(self) -> list[Record]:
         """Return one flat record per point: intervals spread over two columns."""
-        return [_flat(point) for point in self.points]
-
-    def to_frame(self, kind: FrameKind = "pandas") -> Any:
-        """Return one row per point."""
-        records = self.records()
-        columns = {name: [record[name] for record in records] for name in records[0]}
-        return nw.from_dict(columns, backend=kind).to_native()
-
-    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Draw impact ratio against utility; write it to `path` if that is given."""
-        from fourfifths._plot.tradeoff import tradeoff_plot
-
-        return tradeoff_plot(self, path)
-
-    def __str__(self) -> str:
-        from fourfifths._report.tradeoff import tradeoff_text
-
-        return tradeoff_text(self)
+        return [flat(plain(point)) for point in self.points]
 
 
 def _distance(point: Point) -> float:
@@ -182,19 +150,6 @@ def _distance(point: Point) -> float:
 def _beats(one: Point, other: Point) -> bool:
     sides = (_distance(other) - _distance(one), one.utility - other.utility)
     return min(sides) >= 0 and max(sides) > 0
-
-
-def _flat(point: Point) -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in plain(point).items():
-        if name.endswith("_interval"):
-            low, high = value or (None, None)
-            flat |= {name.replace("interval", "low"): low, name.replace("interval", "high"): high}
-        elif isinstance(value, dict):
-            flat[name] = "; ".join(f"{key}: {each}" for key, each in value.items())
-        else:
-            flat[name] = value
-    return flat
 
 
 Record = dict[str, Any]
