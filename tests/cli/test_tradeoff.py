@@ -57,11 +57,11 @@ def test_every_format_and_the_plot(shell, source: Path) -> None:
     ("more", "says"),
     [
         (("--amounts", "0,a"), "--amounts 0,a: expected numbers"),
-        (("--split", "side"), "split='side': no such column"),
+        (("--split", "side"), "--split side: no such column"),
         (("--plot", "curve.pdf"), "--plot curve.pdf: expected a name ending in .png or .svg"),
         (("--plot", "no/curve.png"), "there is no folder"),
-        (("--model", "LDA"), "models: 'LDA' is none of"),
-        (("--results", "no/cells.jsonl"), "results="),
+        (("--model", "LDA"), "--model: 'LDA' is none of"),
+        (("--results", "no/cells.jsonl"), "--results no/cells.jsonl: "),
     ],
 )
 def test_bad_input_is_one_line(shell, source: Path, more: tuple[str, ...], says: str) -> None:

@@ -21,7 +21,6 @@ import fourfifths
 from fourfifths._effect.effect import repair_effect
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
-from fourfifths._report.effect import effect_markdown, effect_text
 from fourfifths.errors import GroupError, OutcomeError
 
 NAN = float("nan")
@@ -298,7 +297,7 @@ def test_raised_if_the_intervals_do_not_meet(
     found(one, certificate(pair(auditor(sum(after) / 2, after))))
     effect = effect_of(WIDE, WIDER)
     assert effect.raised is raised
-    assert ("easier to tell apart" in effect_text(effect)) is raised
+    assert ("easier to tell apart" in str(effect)) is raised
 
 
 def test_what_is_asked_of_certify(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,7 +343,7 @@ def test_strata_too_small_to_be_audited_are_told(monkeypatch: pytest.MonkeyPatch
     effect = effect_of(BEFORE, AFTER)
     assert (effect.before, effect.after, effect.raised) == (None, None, False)
     assert effect.notes[-1] == "not audited: a stratum has 4 rows, and 5 are needed"
-    text = effect_text(effect)
+    text = str(effect)
     assert "what an auditor finds" not in text
     assert "what was changed" in text
     assert json.loads(effect.to_json())["before"] is None
@@ -495,7 +494,7 @@ def test_markdown_is_escaped() -> None:
     column = ColumnEffect(
         column="a|b*", kind="number", changed=1, rank_moved=0.5, distance=1.0, distance_after=0.0
     )
-    text = effect_markdown(made(None, None, columns=(column,), table="<t>.csv"))
+    text = made(None, None, columns=(column,), table="<t>.csv").to_markdown()
     assert text.startswith("# &lt;t&gt;.csv: ")
     assert "| a\\|b\\* | number | 1 | 0.500 | 1.000 | 0.000 |" in text
 

@@ -196,7 +196,7 @@ def test_the_result_prints_and_gives_its_figures(tmp_path: Path) -> None:
     assert "GNB" in str(curve)
     assert len(curve.to_frame("polars")) == len(curve.points)
     assert json.loads(curve.to_json())["schema"] == "fourfifths/tradeoff/1"
-    curve.plot(tmp_path / "curve.png")
+    curve.plot().savefig(tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 10_000
 
 

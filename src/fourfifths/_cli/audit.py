@@ -15,7 +15,6 @@ from fourfifths._cli.options import (
     Out,
     Outcome,
     Plot,
-    Protected,
     Reference,
     Source,
     Unknown,
@@ -46,7 +45,13 @@ class MedianOf(StrEnum):
 
 def audit(
     source: Source,
-    protected: Protected = None,
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL",
+            help="A protected column; several are compared each alone and jointly.",
+        ),
+    ] = None,
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,

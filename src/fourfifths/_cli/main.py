@@ -19,7 +19,7 @@ from fourfifths._cli.repair import repair
 from fourfifths._cli.reproduce import reproduce
 from fourfifths._cli.tradeoff import tradeoff
 from fourfifths._text import printable
-from fourfifths.errors import FourfifthsError
+from fourfifths.errors import FourfifthsError, RepairError
 
 app = typer.Typer(
     name="fourfifths",
@@ -66,6 +66,9 @@ def main() -> None:
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="fourfifths", standalone_mode=False)
         sys.stdout.flush()
+    except RepairError as error:
+        # It speaks of what a saved repair holds, not of the options of this command.
+        _fail(str(error))
     except FourfifthsError as error:
         _fail(for_shell(str(error)))
     except typer.TyperException as error:

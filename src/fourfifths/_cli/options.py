@@ -49,10 +49,7 @@ Source = Annotated[
 ]
 Protected = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COL",
-        help="A protected column. Several are compared one by one and jointly.",
-    ),
+    typer.Option(metavar="COL", help="A protected column; several make joint groups."),
 ]
 Outcome = Annotated[
     str | None, typer.Option(metavar="COL", help="The column that says who was selected.")
@@ -97,7 +94,9 @@ Band = Annotated[
 ]
 Unknown = Annotated[
     list[str] | None,
-    typer.Option(metavar="V", help="A value that means: group not known. Repeat for more."),
+    typer.Option(
+        metavar="V", help="A value that means that the group is not known; repeat for more."
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]
@@ -127,6 +126,11 @@ def check_outputs(
 
     The format is the one asked for, or the one that the ending of `out` names.
     """
+    named = FORMAT_OF_ENDING.get(out.suffix.lower() if out else "", "table")
+    if form is None and named not in list(formats):
+        raise OptionError(f"--out {out}: cannot be written as {named}; name a --format")
+    if plot is not None and plot.suffix.lower() not in PLOT_ENDINGS:
+        raise OptionError(f"--plot {plot}: expected a name ending in .png or .svg")
     for option, path in (("--out", out), ("--plot", plot)):
         if path is not None:
             check_writable(option, path)
@@ -134,23 +138,16 @@ def check_outputs(
                 raise OutputError(
                     f"{option} {path}: is the file that is audited; choose another name"
                 )
-    if plot is not None and plot.suffix.lower() not in PLOT_ENDINGS:
-        raise OptionError(f"--plot {plot}: expected a name ending in .png or .svg")
     if plot is not None and out is not None and is_same_file(plot, out):
-        raise OptionError(f"--plot {plot}: is the name of --out too; choose another name")
-    if form is not None:
-        return form
-    named = FORMAT_OF_ENDING.get(out.suffix.lower() if out else "", "table")
-    if named not in list(formats):
-        raise OptionError(f"--out {out}: cannot be written as {named}; name a --format")
-    return formats(named)
+        raise OutputError(f"--plot {plot}: is the name of --out too; choose another name")
+    return formats(named) if form is None else form
 
 
 def check_writable(option: str, path: Path) -> None:
     """Refuse a file whose folder does not exist, or that is a folder."""
     if not path.resolve().parent.is_dir():
         raise OutputError(
-            f"{option} {path}: cannot be written: there is no folder {path.resolve().parent}"
+            f"{option} {path}: there is no folder {path.resolve().parent}; it cannot be written"
         )
     if path.is_dir():
         raise OutputError(f"{option} {path}: cannot be written: it is a folder")

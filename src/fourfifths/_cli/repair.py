@@ -14,6 +14,7 @@ from fourfifths._cli.options import (
     CertificateFormat,
     Favorable,
     Outcome,
+    Protected,
     Reference,
     Source,
     bands,
@@ -27,7 +28,7 @@ from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from fourfifths._effect.files import FileRepair
-METHODS = "What an amount means: random, combinatorial or geometric"
+METHODS = "How a partial repair is made: random, combinatorial or geometric"
 
 
 def repair(
@@ -35,17 +36,18 @@ def repair(
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="The repaired table: .csv, .tsv or .parquet.")
     ],
-    protected: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="A protected column; several make joint groups."),
-    ] = None,
+    protected: Protected = None,
     stratify_by: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="Stratify by other columns than the protected ones."),
+        typer.Option(
+            metavar="COL", help="Make the strata of these columns instead of the protected ones."
+        ),
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="A column to repair; repeat it. Default: all others."),
+        typer.Option(
+            metavar="COL", help="A column to repair; repeat for more.  [default: all others]"
+        ),
     ] = None,
     order: Annotated[
         list[str] | None,
@@ -58,35 +60,36 @@ def repair(
     scope: Annotated[
         str | None,
         typer.Option(
-            metavar="joint|column", help="Columns as a whole, or each alone.  [default: joint]"
+            metavar="joint|column",
+            help="Repair the columns together, or each alone.  [default: joint]",
         ),
     ] = None,
     amount: Annotated[
         str | None,
         typer.Option(
             metavar="N|certified",
-            help="How much: 0 to 1, or the least that is certified.  [default: 1]",
+            help="How much to repair: 0 to 1, or the least that is certified.  [default: 1]",
         ),
     ] = None,
     ties: Annotated[
         str | None,
         typer.Option(
             metavar="split|mid",
-            help="Equal values: spread by chance, or kept together.  [default: split]",
+            help="Equal values: split at random, or kept together.  [default: split]",
         ),
     ] = None,
     small: Annotated[
         str | None,
         typer.Option(
             metavar="error|pool",
-            help="Groups of fewer than 4 rows: refused, or made one.  [default: error]",
+            help="Groups of fewer than 4 rows: an error, or merged.  [default: error]",
         ),
     ] = None,
     unseen: Annotated[
         str | None,
         typer.Option(
             metavar="error|keep",
-            help="Rows of no fitted group: refused, or left as they are.  [default: error]",
+            help="Rows of a group that was not fitted: an error, or kept.  [default: error]",
         ),
     ] = None,
     band: Band = None,
@@ -95,16 +98,19 @@ def repair(
     reference: Reference = None,
     beta: Annotated[
         str | None,
-        typer.Option(metavar="N|N,N", help="The group's selection rate, for the impact floor."),
+        typer.Option(
+            metavar="N|N,N", help="The selection rate of the group, for the impact floor."
+        ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the fitted repair as JSON.")
     ] = None,
     apply: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Apply a saved repair; nothing is fitted.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Apply a saved repair instead of fitting one."),
     ] = None,
     overwrite: Annotated[  # noqa: FBT002 - typer's way to make a flag
-        bool, typer.Option("--overwrite", help="Allow OUT to be IN itself.")
+        bool, typer.Option("--overwrite", help="Allow OUT to replace the table that is repaired.")
     ] = False,
     random_state: Annotated[
         int | None,
@@ -114,7 +120,7 @@ def repair(
         CertificateFormat, typer.Option("--format", help="How to show what the repair did.")
     ] = CertificateFormat.TABLE,
 ) -> None:
-    """Repair a table so that its columns do not give a protected attribute away.
+    """Repair a table so that its columns no longer reveal a protected attribute.
 
     Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
     """

@@ -30,6 +30,9 @@ class Sheet:
         The numbers of the rows that stand out, from 0.
     name_width : int
         The first column's largest width on a terminal; longer texts are folded.
+    name_columns : int
+        How many columns say what a row is about. A terminal too narrow for the table shows it in
+        parts, and repeats these columns in each.
     is_detail : bool
         Whether a terminal leaves the table out.
     """
@@ -39,6 +42,7 @@ class Sheet:
     rows: tuple[tuple[str, ...], ...]
     marked: tuple[int, ...] = ()
     name_width: int = 26
+    name_columns: int = 1
     is_detail: bool = False
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from fourfifths._report.document import Document, Sheet, Tone
@@ -11,6 +11,7 @@ from fourfifths._text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 TEXT_WIDTH = 100
 # Wide enough for any table: what a table would need if the terminal set no limit.
@@ -54,28 +55,48 @@ def print_document(document: Document, stream: TextIO, *, width: int | None = No
 
 
 def _print_sheet(sheet: Sheet, console: Console) -> None:
-    from rich import box
+    """Print a table; one that is too wide for the terminal in parts, below each other."""
     from rich.measure import Measurement
+
+    unlimited = console.options.update(max_width=MAX_TABLE_WIDTH)
+
+    def width(columns: Sequence[int]) -> int:
+        return Measurement.get(console, unlimited, _rich_table(sheet, columns)).maximum
+
+    names = list(range(sheet.name_columns))
+    blocks = [names]
+    for column in range(sheet.name_columns, len(sheet.headers)):
+        if len(blocks[-1]) > len(names) and width([*blocks[-1], column]) > console.width:
+            blocks.append(names)
+        blocks[-1] = [*blocks[-1], column]
+    for index, columns in enumerate(blocks):
+        table = _rich_table(sheet, columns, title=sheet.title if index == 0 else None)
+        # Never narrower than its numbers: a cut number is a wrong number.
+        usual_width, console.width = console.width, max(width(columns), console.width)
+        console.print(table)
+        console.width = usual_width
+
+
+def _rich_table(sheet: Sheet, columns: Sequence[int], *, title: str | None = None) -> Table:
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(
         box=box.SIMPLE_HEAD,
-        title=Text(printable(sheet.title)),
+        title=None if title is None else Text(printable(title)),
         title_justify="left",
         padding=(0, 1, 0, 0),
     )
     name_widths = (len(printable(row[0])) for row in sheet.rows)
     first_width = min(max((len(sheet.headers[0]), *name_widths)), sheet.name_width)
-    table.add_column(Text(sheet.headers[0]), overflow="fold", width=first_width)
-    for header in sheet.headers[1:]:
-        table.add_column(Text(printable(header)), justify="right", no_wrap=True)
+    for column in columns:
+        header = Text(printable(sheet.headers[column]))
+        if column == 0:
+            table.add_column(header, overflow="fold", width=first_width)
+        else:
+            table.add_column(header, justify="right", no_wrap=True)
     for index, row in enumerate(sheet.rows):
         style = "red" if index in sheet.marked else ""
-        table.add_row(*(Text(printable(cell)) for cell in row), style=style)
-    # Never narrower than its numbers: a cut number is a wrong number.
-    unlimited = console.options.update(max_width=MAX_TABLE_WIDTH)
-    needed = Measurement.get(console, unlimited, table).maximum
-    width, console.width = console.width, max(needed, console.width)
-    console.print(table)
-    console.width = width
+        table.add_row(*(Text(printable(row[column])) for column in columns), style=style)
+    return table

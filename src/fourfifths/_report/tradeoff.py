@@ -46,6 +46,7 @@ def _model_sheet(curve: Tradeoff, model: str) -> Sheet:
             *("repair", "amount", "ratio", percent, "utility", "acc", "parity", "AUC", "BER"),
             "changed",
         ),
+        name_columns=2,
         rows=tuple(
             (
                 "none" if point.method == "none" else f"{point.scope}, {point.method}",
