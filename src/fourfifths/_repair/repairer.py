@@ -23,7 +23,7 @@ from fourfifths._repair.saved import Saved, load_repair, save_repair
 from fourfifths._tables.inputs import Input, one_row, read_input, strata_columns
 from fourfifths._tables.strata import Small, Unseen, fit_strata, strata_names
 from fourfifths._tables.types import Asked, Typed, asked_columns, checked
-from fourfifths.errors import ColumnError, OptionError, listed, nearest
+from fourfifths.errors import ColumnError, OptionError, RepairError, listed, nearest
 
 LEVELS = 16_384
 LEAST_LEVELS = 2
@@ -283,7 +283,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """
         saved = load_repair(path)
         loaded = cls(**{**saved.settings, "random_state": random_state})
-        check_options(loaded.get_params(deep=False))
+        try:
+            check_options(loaded.get_params(deep=False))
+        except OptionError as error:
+            raise RepairError(f"{path}: settings: {error}") from error
         loaded.n_features_in_ = saved.n_features
         if saved.names is not None:
             loaded.feature_names_in_ = np.array(saved.names, dtype=object)

@@ -69,11 +69,11 @@ def _audit_sheet(before: Audit, after: Audit, *, is_raised: bool) -> Sheet:
         (
             "BER of the strongest auditor",
             *(
-                f"{number(audit.balanced_error_rate)} ({interval(audit.interval)}), "
-                f"{audit.strongest}"
+                f"{number(audit.balanced_error_rate)} ({interval(audit.interval)})"
                 for audit in audits
             ),
-        )
+        ),
+        ("strongest auditor", *(audit.strongest for audit in audits)),
     ]
     # Without an outcome there is no beta, so no floor, and no model either.
     if before.verdict is not None:
