@@ -60,10 +60,10 @@ def flat(record: Mapping[str, Any]) -> Record:
     """
     row: Record = {}
     for name, value in record.items():
-        if name == "interval" or name.endswith("_interval"):
+        if name.endswith("_interval"):
             lower, upper = value or (None, None)
-            stem = name.removesuffix("interval")
-            row |= {f"{stem}low": lower, f"{stem}high": upper}
+            stem = name.removesuffix("_interval")
+            row |= {f"{stem}_low": lower, f"{stem}_high": upper}
         elif isinstance(value, Mapping):
             row[name] = "; ".join(f"{key}: {entry}" for key, entry in value.items())
         elif isinstance(value, list):

@@ -35,7 +35,8 @@ def test_each_pair_has_a_sentence_and_a_row(certificate):
 
 
 def test_a_row_of_an_auditor_holds_its_figures(certificate):
-    found = sheet(certificate, "not W against W")
+    worst = certificate.worst
+    found = sheet(certificate, f"{worst.group} against {worst.reference}")
     auditor = certificate.worst.auditors[0]
     assert found.rows[0][0] == auditor.name
     assert found.rows[0][1] == f"{auditor.balanced_error_rate:.3f}"
@@ -92,7 +93,8 @@ def test_records_have_one_row_per_pair_and_auditor(certificate):
     first, auditor = records[0], certificate.worst.auditors[0]
     assert (first["group"], first["auditor"]) == (certificate.worst.group, auditor.name)
     assert first["balanced_error_rate"] == auditor.balanced_error_rate
-    assert (first["low"], first["high"]) == auditor.interval
+    assert first["balanced_error_rate_low"] == auditor.interval[0]
+    assert first["balanced_error_rate_high"] == auditor.interval[1]
     assert first["impact_floor_low"] == auditor.impact_floor_interval[0]
     assert len(certificate.to_frame("polars")) == 6
 

@@ -197,15 +197,19 @@ class Certificate(Result):
     def to_records(self) -> list[Record]:
         """Return one flat record per pair of groups and auditor."""
         shared = ("group", "reference", "n", "n_reference", "beta", "ber_threshold", "verdict")
-        return [
-            {
-                "threshold": self.threshold,
-                **{name: plain(getattr(pair, name)) for name in shared},
-                **flat({"auditor" if key == "name" else key: value for key, value in figures}),
-            }
-            for pair in self.pairs
-            for figures in (plain(auditor).items() for auditor in pair.auditors)
-        ]
+        records = []
+        for pair in self.pairs:
+            for auditor in pair.auditors:
+                figures = plain(auditor)
+                record = {"threshold": self.threshold}
+                record |= {name: plain(getattr(pair, name)) for name in shared}
+                record |= {
+                    "auditor": figures.pop("name"),
+                    "balanced_error_rate": figures.pop("balanced_error_rate"),
+                    "balanced_error_rate_interval": figures.pop("interval"),
+                }
+                records.append(flat(record | figures))
+        return records
 
 
 Verdict = Literal["certified", "not certified", "inconclusive"]
