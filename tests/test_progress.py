@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import io
 import sys
+import time
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -34,10 +35,11 @@ class Output:
     def close(self) -> None: ...
 
 
-def run(*names: str, **options: bool) -> None:
+def run(*names: str, pause: float = 0, **options: bool) -> None:
     with steps("certifying", len(names), **options) as bar:
         for name in names:
             bar.advance(name)
+            time.sleep(pause)
 
 
 def on_terminal(monkeypatch: pytest.MonkeyPatch, *names: str, **options: bool) -> str:
@@ -69,7 +71,7 @@ def in_notebook(
     else:
         monkeypatch.delitem(sys.modules, "ipywidgets", raising=False)
     monkeypatch.setattr(builtins, "get_ipython", ZMQInteractiveShell, raising=False)
-    run(*names, **options)
+    run(*names, pause=0.3, **options)  # rich draws ten times a second
     return "".join(shown)
 
 

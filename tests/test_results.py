@@ -136,9 +136,7 @@ KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
 
 def explanation(*values: object) -> Explanation:
     cells = tuple(
-        Cell(
-            column=f"c{index}", value=value, rank=NAN, level=NAN, consensus=value, repaired=value
-        )
+        Cell(column=f"c{index}", value=value, rank=NAN, level=NAN, consensus=value, repaired=value)
         for index, value in enumerate(values)
     )
     return Explanation(stratum="A", profile=None, because="full repair", cells=cells)

@@ -131,3 +131,17 @@ def test_a_constant_protected_column_is_an_error(shell, people):
     code, _, err = shell("certify", *ROLES)
     assert code == 2
     assert "only 'A'; expected at least two groups" in err
+
+
+def test_plot_draws_the_certificate(shell, people):
+    code, out, err = shell("certify", *ROLES, *QUICK, "--plot", "c.svg", "--out", "c.md")
+    assert (code, out, err) == (0, "", "wrote c.svg\nwrote c.md\n")
+    assert Path("c.svg").read_text().startswith("<?xml")
+    assert Path("c.md").read_text().startswith("# not certified")
+
+
+def test_a_picture_over_the_table_is_refused(shell, people):
+    people.rename(people.with_name("people.svg"))
+    code, _, err = shell("certify", "people.svg", "--plot", "people.svg")
+    assert code == 2
+    assert "--plot people.svg: is the file that is audited" in err

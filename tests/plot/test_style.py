@@ -19,9 +19,7 @@ class Other(Result):
     """A result without a picture."""
 
 
-@pytest.mark.parametrize(
-    ("text", "drawn"), [("a", "a"), ("$x$", r"\$x\$"), ("> $50K", r"> \$50K")]
-)
+@pytest.mark.parametrize(("text", "drawn"), [("a", "a"), ("$x$", r"\$x\$"), ("> $50K", r"> \$50K")])
 def test_a_dollar_sign_is_literal(text, drawn):
     assert literal(text) == drawn
 

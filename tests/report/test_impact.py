@@ -135,7 +135,12 @@ def test_csv_keeps_to_the_words(result):
 
 
 def test_no_rendering_says_nan(result):
-    for text in (str(result), result.to_markdown(), records_csv(result.to_records()), result.to_json()):
+    for text in (
+        str(result),
+        result.to_markdown(),
+        records_csv(result.to_records()),
+        result.to_json(),
+    ):
         assert not re.search(r"\b(nan|NaN|None|inf|Infinity)\b", text)
 
 
@@ -176,7 +181,9 @@ def test_csv_holds_every_figure_in_full():
 
 
 def test_csv_leaves_undefined_figures_empty():
-    record = next(csv.DictReader(io.StringIO(records_csv(measure_aggregated(UNDEFINED).to_records()))))
+    record = next(
+        csv.DictReader(io.StringIO(records_csv(measure_aggregated(UNDEFINED).to_records())))
+    )
     assert record["z"] == ""
     assert "z: " in record["why"]
 
@@ -197,13 +204,17 @@ def test_another_kind_of_frame_is_an_error():
 
 def test_the_power_of_the_test_is_explained():
     words = " ".join(str(measure(TEAL)).split())
-    assert "detectable: the smallest detectable effect: with this many rows, a ratio closer" in words
+    assert (
+        "detectable: the smallest detectable effect: with this many rows, a ratio closer" in words
+    )
 
 
 def test_the_further_figures_and_the_rule_are_details():
     document = to_document(measure(TEAL))
     (section,) = document.sections
-    assert [sheet.title for sheet in section.sheets if sheet.is_detail] == ["group: further figures"]
+    assert [sheet.title for sheet in section.sheets if sheet.is_detail] == [
+        "group: further figures"
+    ]
     assert "29 CFR 1607.4(D)" in " ".join(document.details)
     assert "further figures" not in document_text(document)
     assert "1607" not in document_text(document)
