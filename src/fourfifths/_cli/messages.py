@@ -120,7 +120,8 @@ def for_shell(message: str, *, is_note: bool = False) -> str:
             translated += piece["quoted"]
             continue
         end, value = _value_at(message, start)
-        if _ends_a_word(message, end):
+        # Nothing may be glued to the value: `columns=x.csv` is the name of a file.
+        if re.match(r"$|[\s,;:)\]`]|\.(?:\s|$)", message[end:]):
             translated += _written(piece["name"], value)
             start = end
         else:
@@ -166,11 +167,6 @@ def _end_of_brackets(message: str, start: int) -> int:
             if not waiting:
                 return position
     return start
-
-
-def _ends_a_word(message: str, end: int) -> bool:
-    """Return whether nothing is glued to what ends here: ``columns=x.csv`` is a name of a file."""
-    return re.match(r"$|[\s,;:)\]`]|\.(?:\s|$)", message[end:]) is not None
 
 
 def _written(argument: str, value: Any) -> str:

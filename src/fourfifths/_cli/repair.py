@@ -162,10 +162,9 @@ def _deliver(done: FileRepair, out: Path, save: Path | None, form: CertificateFo
     if save is not None:
         done.repairer.save(save)
     if form is CertificateFormat.JSON:
-        found = None if done.found is None else done.found.to_dict()
-        sys.stdout.write(
-            f"{json.dumps(effect.to_dict() | {'certified_amount': found}, indent=2)}\n"
-        )
+        amount = None if done.found is None else done.found.to_dict()
+        report = effect.to_dict() | {"certified_amount": amount}
+        sys.stdout.write(f"{json.dumps(report, indent=2)}\n")
     else:
         if done.found is not None:
             sys.stdout.write(f"{done.found}\n\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,6 +89,13 @@ def tradeoff(
 ) -> None:
     """Show what each amount of repair costs, measured on rows that were held out."""
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    try:
+        parsed_amounts = [float(number) for number in amounts.split(",")]
+    except ValueError:
+        raise OptionError(f"--amounts {amounts}: expected numbers separated by commas") from None
+    share_or_column: float | str | None = split
+    with suppress(ValueError):
+        share_or_column = None if split is None else float(split)
     from fourfifths._tradeoff.tradeoff import tradeoff as run
 
     choices: dict[str, Any] = {"methods": method, "scopes": scope, "auditors": auditor}
@@ -100,8 +108,8 @@ def tradeoff(
         columns=columns,
         bands=bands(band, protected),
         models=model,
-        amounts=_amounts(amounts),
-        split=_split(split),
+        amounts=parsed_amounts,
+        split=share_or_column,
         repeats=repeats,
         confidence=confidence,
         results=results,
@@ -110,17 +118,3 @@ def tradeoff(
         **{name: value for name, value in choices.items() if value},
     )
     deliver(curve, form, out=out, plot=plot)
-
-
-def _amounts(text: str) -> list[float]:
-    try:
-        return [float(number) for number in text.split(",")]
-    except ValueError:
-        raise OptionError(f"--amounts {text}: expected numbers separated by commas") from None
-
-
-def _split(text: str | None) -> float | str | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fourfifths._arrays import Interval
-from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
+from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import REFERENCE
 from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
 from fourfifths.errors import OptionError
@@ -90,8 +90,8 @@ def _draw_ratios(
     axis.axvline(1, color=LINE, linewidth=0.8)
     ratios = [
         ratio
-        for shown in scaled_with
-        for group in shown.groups
+        for panel in scaled_with
+        for group in panel.groups
         for ratio in (group.impact_ratio, group.impact_ratio_interval[1])
         if not math.isnan(ratio)
     ]
@@ -111,14 +111,12 @@ def _draw_interval(axis: Axes, row: int, *, value: float, limits: Interval, colo
 
 
 def _label_groups(axis: Axes, attribute: AttributeImpact) -> None:
-    labels = [literal(_group_label(group)) for group in attribute.groups]
+    labels = []
+    for group in attribute.groups:
+        suffix = " (reference)" if group.finding == REFERENCE else ""
+        labels.append(literal(f"{group.group}{suffix}  {group.selected:,}/{group.n:,}"))
     axis.set_yticks(range(len(labels)), labels)
     axis.set_ylim(len(labels) - 0.5, -0.5)
-
-
-def _group_label(group: GroupImpact) -> str:
-    suffix = " (reference)" if group.finding == REFERENCE else ""
-    return f"{group.group}{suffix}  {group.selected:,}/{group.n:,}"
 
 
 def _title(attribute: AttributeImpact) -> str:

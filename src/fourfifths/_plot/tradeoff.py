@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fourfifths._plot.style import LINE, draw, literal
-from fourfifths._tradeoff.result import Point, Tradeoff
+from fourfifths._tradeoff.result import Tradeoff
 from fourfifths.errors import OptionError, listed
 
 THRESHOLD = 0.8
@@ -29,16 +27,14 @@ def draw_tradeoff(curve: Tradeoff, ax: Axes | None = None) -> Figure | Axes:
                 f"points of one: dataclasses.replace(result, points=result.select(model="
                 f"{models[0]!r})).plot(ax=ax)"
             )
-        _draw_points(ax, curve.points)
-        _label_panel(ax, curve, models[0])
-        _label_left_panel(ax)
+        _draw_panel(ax, curve, models[0])
+        _label_utility(ax)
         return ax
     figure = Figure(figsize=(1 + 3.6 * len(models), 4.0), layout="constrained")
     axes = figure.subplots(1, len(models), sharex=True, sharey=True, squeeze=False)[0]
     for axis, model in zip(axes, models, strict=True):
-        _draw_points(axis, curve.select(model=model))
-        _label_panel(axis, curve, model)
-    _label_left_panel(axes[0])
+        _draw_panel(axis, curve, model)
+    _label_utility(axes[0])
     figure.suptitle(
         literal(f"{curve.table}: {curve.outcome} by {' & '.join(curve.protected)}"),
         fontsize="medium",
@@ -46,19 +42,14 @@ def draw_tradeoff(curve: Tradeoff, ax: Axes | None = None) -> Figure | Axes:
     return figure
 
 
-def _label_panel(axis: Axes, curve: Tradeoff, model: str) -> None:
-    axis.set_title(literal(model), fontsize="medium")
-    axis.set_xlabel(literal(f"impact ratio, against {curve.reference}"))
-    axis.spines[["top", "right"]].set_visible(False)
-
-
-def _label_left_panel(axis: Axes) -> None:
+def _label_utility(axis: Axes) -> None:
     axis.set_ylabel("utility (1 - BER of the outcome)")
     axis.legend(frameon=False, fontsize="small")
 
 
-def _draw_points(axis: Axes, points: Sequence[Point]) -> None:
-    """Draw one line per repair, from no repair to full repair."""
+def _draw_panel(axis: Axes, curve: Tradeoff, model: str) -> None:
+    """Draw one line per repair of a model, from no repair to full repair."""
+    points = curve.select(model=model)
     axis.axvspan(THRESHOLD, 1 / THRESHOLD, color="#f2f2f2", zorder=0)
     axis.axvline(1, color=LINE, linewidth=0.8)
     raw = [point for point in points if point.method == "none"]
@@ -89,3 +80,6 @@ def _draw_points(axis: Axes, points: Sequence[Point]) -> None:
         axis.plot(
             raw[0].impact_ratio, raw[0].utility, "D", color="black", markersize=5, label="no repair"
         )
+    axis.set_title(literal(model), fontsize="medium")
+    axis.set_xlabel(literal(f"impact ratio, against {curve.reference}"))
+    axis.spines[["top", "right"]].set_visible(False)

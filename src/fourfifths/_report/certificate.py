@@ -53,7 +53,27 @@ def _sheets(certificate: Certificate) -> Iterator[Sheet]:
         certificate.worst.posterior,
     )
     if len(certificate.pairs) > 1:
-        yield _pairs_sheet(certificate)
+        yield Sheet(
+            title=f"each group against {certificate.worst.reference}",
+            headers=("group", "n", "beta", "least BER", "witness", "limits", "verdict"),
+            rows=tuple(
+                (
+                    pair.group,
+                    f"{pair.n:,}",
+                    number(pair.beta),
+                    number(min(auditor.balanced_error_rate for auditor in pair.auditors)),
+                    number(pair.witness.impact_ratio),
+                    interval(pair.witness.impact_ratio_interval),
+                    pair.verdict,
+                )
+                for pair in certificate.pairs
+            ),
+            marked=tuple(
+                index
+                for index, pair in enumerate(certificate.pairs)
+                if pair.verdict == "not certified"
+            ),
+        )
     yield Sheet(
         title=f"{worst.group} against {worst.reference}: predicting membership, out of fold",
         headers=("auditor", "BER", "limits", "bound", "floor", "limits", "reverse"),
@@ -116,27 +136,5 @@ def _sheets(certificate: Certificate) -> Iterator[Sheet]:
                 number(leak.loss),
             )
             for leak in certificate.leaks[:MAX_LEAKS_SHOWN]
-        ),
-    )
-
-
-def _pairs_sheet(certificate: Certificate) -> Sheet:
-    return Sheet(
-        title=f"each group against {certificate.worst.reference}",
-        headers=("group", "n", "beta", "least BER", "witness", "limits", "verdict"),
-        rows=tuple(
-            (
-                pair.group,
-                f"{pair.n:,}",
-                number(pair.beta),
-                number(min(auditor.balanced_error_rate for auditor in pair.auditors)),
-                number(pair.witness.impact_ratio),
-                interval(pair.witness.impact_ratio_interval),
-                pair.verdict,
-            )
-            for pair in certificate.pairs
-        ),
-        marked=tuple(
-            index for index, pair in enumerate(certificate.pairs) if pair.verdict == "not certified"
         ),
     )

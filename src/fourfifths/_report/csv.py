@@ -17,12 +17,11 @@ def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
     'group,z\n"a,b",\nc,0.5\n'
     """
     rows = [list(records[0]), *(list(record.values()) for record in records)] if records else []
-    return "".join(_csv_line(row) for row in rows)
-
-
-def _csv_line(row: Sequence[Any]) -> str:
-    stream = io.StringIO()
-    # The csv module quotes a value that holds a character of the line end. With both of them in
-    # it, either one in a value is quoted, and the lines still end as everywhere else in "\n".
-    csv.writer(stream, lineterminator="\r\n").writerow(row)
-    return stream.getvalue().removesuffix("\r\n") + "\n"
+    lines = []
+    for row in rows:
+        # The csv module quotes a value that holds a character of the line end. With both of them
+        # in it, either one in a value is quoted; the lines still end as everywhere else in "\n".
+        stream = io.StringIO()
+        csv.writer(stream, lineterminator="\r\n").writerow(row)
+        lines.append(stream.getvalue().removesuffix("\r\n") + "\n")
+    return "".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fourfifths._effect.result import Audit, ModelImpact, RepairEffect
+from fourfifths._effect.result import Audit, RepairEffect
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
 from fourfifths._text import UNDEFINED, interval, number
 
@@ -64,7 +64,7 @@ def effect_document(effect: RepairEffect) -> Document:
 
 
 def _audit_sheet(before: Audit, after: Audit, *, is_raised: bool) -> Sheet:
-    audits = (before, after)
+    audits, models = (before, after), (before.model, after.model)
     rows: list[tuple[str, ...]] = [
         (
             "BER of the strongest auditor",
@@ -85,10 +85,18 @@ def _audit_sheet(before: Audit, after: Audit, *, is_raised: bool) -> Sheet:
                     for audit in audits
                 ),
             ),
-            ("impact ratio of a model", *(_model_ratio(audit.model) for audit in audits)),
+            (
+                "impact ratio of a model",
+                *(
+                    f"{number(model.impact_ratio)} ({interval(model.impact_ratio_interval)})"
+                    if model
+                    else UNDEFINED
+                    for model in models
+                ),
+            ),
             (
                 "utility of that model",
-                *(number(audit.model.utility) if audit.model else UNDEFINED for audit in audits),
+                *(number(model.utility) if model else UNDEFINED for model in models),
             ),
             ("verdict", *(str(audit.verdict) for audit in audits)),
         ]
@@ -101,12 +109,6 @@ def _audit_sheet(before: Audit, after: Audit, *, is_raised: bool) -> Sheet:
     )
 
 
-def _model_ratio(model: ModelImpact | None) -> str:
-    if model is None:
-        return UNDEFINED
-    return f"{number(model.impact_ratio)} ({interval(model.impact_ratio_interval)})"
-
-
 def _notes(effect: RepairEffect) -> Iterator[str]:
     yield from effect.notes
     if effect.not_repaired:
@@ -117,17 +119,15 @@ def _notes(effect: RepairEffect) -> Iterator[str]:
             + (f" and {more} more" if more > 0 else "")
             + "; a rule that uses them may still have disparate impact"
         )
-    compared: dict[str, None] = {}
+    compared: dict[str, None] = {}  # each once, in the order before, after
     for audit in (effect.before, effect.after):
-        if audit is not None and audit.model is not None:
-            compared[_compared_groups(audit.model)] = None
+        model = None if audit is None else audit.model
+        if model is not None:
+            ratio = f"{model.group} over {model.reference}"
+            # Above 1 it is the reference that is harmed: its ratio is the lower one.
+            if model.impact_ratio > 1:
+                inverse = number(1 / model.impact_ratio)
+                ratio += f" ({model.reference} over {model.group}: {inverse})"
+            compared[ratio] = None
     if compared:
         yield f"the model's ratio is the least of a group: {', then '.join(compared)}"
-
-
-def _compared_groups(model: ModelImpact) -> str:
-    """Return whose ratio it is; where it is above 1, also the inverse, which is the lower one."""
-    text = f"{model.group} over {model.reference}"
-    if model.impact_ratio > 1:
-        text += f" ({model.reference} over {model.group}: {number(1 / model.impact_ratio)})"
-    return text

@@ -19,6 +19,12 @@ LEGEND = (
 def tradeoff_document(curve: Tradeoff) -> Document:
     """Return the page: a table for each model, and which point to take."""
     models = dict.fromkeys(point.model for point in curve.points)
+    intervals_note = (
+        "intervals: bootstrap over the test rows; of the AUC, DeLong's; of the BER, exact"
+        if curve.intervals == "bootstrap"
+        else f"figures: of {curve.repeats} random splits together (BER and changed: the mean); "
+        f"intervals hold {100 * curve.confidence:g}% of them"
+    )
     return Document(
         headline=(
             f"{curve.table}: {curve.outcome} = {curve.favorable}, by "
@@ -31,7 +37,7 @@ def tradeoff_document(curve: Tradeoff) -> Document:
                 sentences=(_choice_sentence(curve.choose()),),
             ),
         ),
-        notes=(*curve.notes, _intervals_note(curve)),
+        notes=(*curve.notes, intervals_note),
         closing=(LEGEND,),
     )
 
@@ -78,13 +84,4 @@ def _choice_sentence(chosen: Point | None) -> Sentence:
             f"amount {chosen.amount:g}: ratio {number(chosen.impact_ratio)} "
             f"({interval(chosen.impact_ratio_interval)}), utility {number(chosen.utility)}."
         )
-    )
-
-
-def _intervals_note(curve: Tradeoff) -> str:
-    if curve.intervals == "bootstrap":
-        return "intervals: bootstrap over the test rows; of the AUC, DeLong's; of the BER, exact"
-    return (
-        f"figures: of {curve.repeats} random splits together (BER and changed: the mean); "
-        f"intervals hold {100 * curve.confidence:g}% of them"
     )
