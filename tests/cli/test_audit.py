@@ -266,9 +266,9 @@ def test_a_failure_while_drawing_leaves_the_picture_that_was_there(teal, tmp_pat
     assert sorted(each.name for each in tmp_path.iterdir()) == ["audit.png", "teal.csv"]
 
 
-def test_the_help_names_every_rule(shell):
-    words = shell("audit", "--help").out.split()
-    assert all(any(rule in word for word in words) for rule in fourfifths.RULES)
+def test_the_help_says_where_the_rules_are_listed(shell):
+    words = " ".join(shell("audit", "--help").out.split())
+    assert "'fourfifths rules' lists them. [default: ugesp]" in words
 
 
 @pytest.mark.parametrize("rule", fourfifths.RULES)

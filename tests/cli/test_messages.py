@@ -63,6 +63,7 @@ TRANSLATED = {
     "None": ("columns=None: name one", "--columns: name one"),
     "an empty list": ("columns=[]: name one", "--columns: name one"),
     "another word for processes": ("n_jobs=0: expected", "--jobs 0: expected"),
+    "a folder": ("out='a b': cannot be written", "--out 'a b': cannot be written"),
     "in brackets": (
         "say which is favorable (favorable='yes')",
         "say which is favorable (--favorable yes)",
@@ -158,6 +159,6 @@ def test_every_option_with_a_value_is_in_the_table():
     commands = typer.main.get_command(app).commands.values()
     options = {name for command in commands for entry in command.params for name in entry.opts}
     # What the shell itself reads; no message of the library is about it.
-    own = {"--out", "--plot", "--format", "--save", "--apply", "--overwrite", "--quick", "--help"}
+    own = {"--plot", "--format", "--save", "--apply", "--overwrite", "--quick", "--help"}
     options = {name for name in options if name.startswith("--")}
     assert options - own == {option.name for option in OPTIONS.values()}

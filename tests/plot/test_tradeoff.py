@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from curves import RAW, curve, point
 from matplotlib.figure import Figure
+from tradeoffs import RAW, curve, point
 
 from fourfifths.errors import OptionError
 

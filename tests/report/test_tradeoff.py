@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from curves import RAW, curve, point
+from tradeoffs import RAW, curve, point
 
 from fourfifths._report.csv import records_csv
 from fourfifths._report.document import to_document

@@ -6,8 +6,6 @@ import sys
 
 import typer
 
-from fourfifths._impact.rules import RULES
-
 
 def datasets() -> None:
     """List the shipped data sets, their roles, sources and licences."""
@@ -30,6 +28,8 @@ def datasets() -> None:
 
 def rules() -> None:
     """List the rules, their sources and their standing in law."""
+    from fourfifths._impact.rules import RULES
+
     for rule in RULES.values():
         lines = " and ".join(f"{rule.boundary} {line}" for line in rule.lines) or "no line"
         typer.echo(

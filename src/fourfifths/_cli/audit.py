@@ -23,7 +23,6 @@ from fourfifths._cli.options import (
     deliver,
     pairs,
 )
-from fourfifths._impact.rules import RULES, get_rule
 from fourfifths.errors import OptionError
 
 DEFAULT_RULE = "ugesp"
@@ -59,8 +58,8 @@ def audit(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help=f"The rule that judges the figures: {', '.join(RULES)}. 'fourfifths rules' "
-            f"describes them.  [default: {DEFAULT_RULE}]",
+            help="The rule that judges the figures; 'fourfifths rules' lists them.  "
+            f"[default: {DEFAULT_RULE}]",
         ),
     ] = None,
     weights: Annotated[
@@ -99,6 +98,7 @@ def audit(
     if rule and len(rule) > 1:
         raise OptionError(f"--rule: {len(rule)} were given; run audit once for each")
     from fourfifths._impact.impact import impact
+    from fourfifths._impact.rules import get_rule
 
     result = impact(
         source,

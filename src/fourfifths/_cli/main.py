@@ -14,7 +14,6 @@ import typer
 from fourfifths._cli.about import datasets, demo, rules
 from fourfifths._cli.audit import audit
 from fourfifths._cli.certify import certify, verify
-from fourfifths._cli.messages import for_shell
 from fourfifths._cli.repair import repair
 from fourfifths._cli.reproduce import reproduce
 from fourfifths._cli.tradeoff import tradeoff
@@ -70,6 +69,8 @@ def main() -> None:
         # It speaks of what a saved repair holds, not of the options of this command.
         _fail(str(error))
     except FourfifthsError as error:
+        from fourfifths._cli.messages import for_shell
+
         _fail(for_shell(str(error)))
     except typer.TyperException as error:
         _fail(error.format_message())

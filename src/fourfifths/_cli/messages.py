@@ -53,6 +53,7 @@ OPTIONS: Mapping[str, Option] = {
     "only": Option(name="--only"),
     "order": Option(name="--order", several="commas", is_leading=True),
     "orders": Option(name="--order", several="commas", is_leading=True),
+    "out": Option(name="--out"),
     "outcome": Option(name="--outcome", is_leading=True),
     "protected": Option(name="--protected", is_leading=True),
     "random_state": Option(name="--random-state"),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from fourfifths._cli.messages import for_shell
 from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
@@ -201,6 +200,7 @@ def shell_text(result: Result, form: StrEnum) -> str:
 
 def shell_document(result: Result) -> Any:
     """Return a result as a page whose notes name options instead of Python arguments."""
+    from fourfifths._cli.messages import for_shell
     from fourfifths._report import to_document
 
     document = to_document(result)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -162,6 +161,8 @@ def _deliver(done: FileRepair, out: Path, save: Path | None, form: CertificateFo
     if save is not None:
         done.repairer.save(save)
     if form is CertificateFormat.JSON:
+        import json
+
         amount = None if done.found is None else done.found.to_dict()
         report = effect.to_dict() | {"certified_amount": amount}
         sys.stdout.write(f"{json.dumps(report, indent=2)}\n")
