@@ -13,13 +13,13 @@ HEAVY = ["matplotlib", "duckdb", "sklearn.ensemble", "pandas", "numpy", "polars"
 
 def loaded_after(code: str) -> set[str]:
     """Return the modules that a fresh Python has loaded after running the code."""
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport sys; print('\\n'.join(sys.modules))"],
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(told.stdout.split())
+    return set(done.stdout.split())
 
 
 def test_importing_the_package_loads_nothing_heavy():
@@ -58,6 +58,16 @@ def test_a_public_name_survives_the_import_of_every_module():
     ):
         importlib.import_module(f"fourfifths.{module}")
     assert callable(fourfifths.impact)
+
+
+def test_a_public_name_is_loaded_once():
+    assert fourfifths.impact is fourfifths.impact
+    assert vars(fourfifths)["impact"] is fourfifths.impact
+
+
+def test_printing_an_audit_loads_neither_plots_nor_models():
+    code = "import fourfifths; str(fourfifths.impact('ricci'))"
+    assert not loaded_after(code) & {"matplotlib", "sklearn", "pandas", "polars"}
 
 
 def test_another_name_is_an_attribute_error():

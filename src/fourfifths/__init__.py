@@ -78,7 +78,10 @@ def __getattr__(name: str) -> Any:
     if name in ("datasets", "errors"):
         return import_module(f"fourfifths.{name}")
     if name in _HOMES:
-        return getattr(import_module(f"fourfifths.{_HOMES[name]}"), name)
+        # Kept, so that the second use is an ordinary attribute.
+        return globals().setdefault(
+            name, getattr(import_module(f"fourfifths.{_HOMES[name]}"), name)
+        )
     raise AttributeError(f"module 'fourfifths' has no attribute {name!r}")
 
 

@@ -1,35 +1,59 @@
-"""A progress bar on a terminal, and nothing anywhere else."""
+"""A progress bar on a terminal or in a notebook, and nothing anywhere else."""
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
+
+from fourfifths._text import printable
 
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """What a long run calls after each of its steps."""
+    """What a long run calls after each of its steps, with the name of that step."""
 
     advance: Callable[[str], None]
 
 
 @contextmanager
 def steps(title: str, total: int, *, enabled: bool = True) -> Iterator[Steps]:
-    """Show how many of `total` steps are done, on standard error if that is a terminal."""
-    if not enabled or not sys.stderr.isatty():
+    """Show how many of `total` steps are done.
+
+    The bar is drawn on standard error if that is a terminal, or below the cell of a notebook.
+    Piped output gets no bar, and `enabled` false switches it off.
+
+    Parameters
+    ----------
+    title : str
+        Shown until the first step is done.
+    total : int
+    enabled : bool
+    """
+    if not enabled or not (sys.stderr.isatty() or _in_notebook()):
         yield Steps(advance=lambda _: None)
         return
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import Progress
 
-    from fourfifths._text import printable
-
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
-        # A step may name a group or a column: data, never markup.
+        task = bar.add_task(escape(printable(title)), total=total)
+        # A step may name a group or a column. That is data, never markup.
         yield Steps(
-            advance=lambda what: bar.update(task, advance=1, description=escape(printable(what)))
+            advance=lambda step: bar.update(task, advance=1, description=escape(printable(step)))
         )
+
+
+def _in_notebook() -> bool:
+    """Return whether a notebook runs this code and can show a bar.
+
+    IPython puts `get_ipython` among the builtins. Without ipywidgets rich cannot draw in a
+    notebook, and would warn at every step.
+    """
+    get_shell = getattr(builtins, "get_ipython", None)
+    is_kernel = get_shell is not None and type(get_shell()).__name__ == "ZMQInteractiveShell"
+    return is_kernel and find_spec("ipywidgets") is not None

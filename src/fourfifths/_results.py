@@ -1,14 +1,27 @@
-"""What all results have in common."""
+"""What every result can do: print itself, become JSON, records, a dataframe, Markdown, a picture.
+
+A result is a frozen dataclass that derives from `Result`. How it looks is decided elsewhere: in
+`_report` (the result as a `Document`) and in `_plot` (the result as a picture).
+"""
 
 from __future__ import annotations
 
+import html
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, overload
+
+from fourfifths.errors import OptionError, listed
 
 if TYPE_CHECKING:
-    pass
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FrameKind = Literal["pandas", "polars", "pyarrow"]
+Record = dict[str, Any]
 
 
 def plain(value: Any) -> Any:
@@ -24,13 +37,147 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isinf(value):
         return None if math.isnan(value) else value
     if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, tuple | list):
-        items = [plain(item) for item in value]
-        return None if items and all(item is None for item in items) else items
+        entries = [plain(entry) for entry in value]
+        # An interval without either limit is undefined as a whole.
+        return None if entries and all(entry is None for entry in entries) else entries
     if is_dataclass(value):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     return str(value)
 
 
-FrameKind = Literal["pandas", "polars", "pyarrow"]
+def flat(record: Mapping[str, Any]) -> Record:
+    """Return a plain record with one value per column: a row of a table.
+
+    An interval ``x_interval`` is spread over ``x_low`` and ``x_high``; a mapping or a list becomes
+    one text.
+
+    Examples
+    --------
+    >>> flat({"auc": 0.7, "auc_interval": [0.6, 0.8], "rates": {"A": 0.5, "B": 0.4}})
+    {'auc': 0.7, 'auc_low': 0.6, 'auc_high': 0.8, 'rates': 'A: 0.5; B: 0.4'}
+    """
+    row: Record = {}
+    for name, value in record.items():
+        if name.endswith("_interval"):
+            lower, upper = value or (None, None)
+            stem = name.removesuffix("_interval")
+            row |= {f"{stem}_low": lower, f"{stem}_high": upper}
+        elif isinstance(value, Mapping):
+            row[name] = "; ".join(f"{key}: {entry}" for key, entry in value.items())
+        elif isinstance(value, list):
+            row[name] = "; ".join(map(str, value))
+        else:
+            row[name] = value
+    return row
+
+
+class Result:
+    """The base of every result: a dataclass that knows how to show itself.
+
+    A subclass is a frozen dataclass made with ``repr=False``, so that the text below is shown
+    instead of the dataclass's own. Two class variables say what its JSON holds.
+
+    Attributes
+    ----------
+    _schema : str or None
+        The name of the JSON format, its first key. None where the format has no name.
+    _not_in_json : tuple of str
+        Fields that `to_dict` leaves out.
+    """
+
+    _schema: ClassVar[str | None] = None
+    _not_in_json: ClassVar[tuple[str, ...]] = ()
+
+    def __str__(self) -> str:
+        report = _room("_report")
+        text: str = report.document_text(report.to_document(self))
+        return text
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every field, ready for JSON: undefined figures are None."""
+        names = [field.name for field in fields(self) if field.name not in self._not_in_json]  # type: ignore[arg-type]
+        schema = {} if self._schema is None else {"schema": self._schema}
+        return schema | {name: plain(getattr(self, name)) for name in names}
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_records(self) -> list[Record]:
+        """Return the rows of a flat table; one row unless the result says otherwise."""
+        return [flat(self.to_dict())]
+
+    def to_frame(self, kind: FrameKind = "pandas") -> Any:
+        """Return `to_records` as a dataframe.
+
+        Parameters
+        ----------
+        kind : {"pandas", "polars", "pyarrow"}
+            The library of the dataframe; it must be installed.
+        """
+        if kind not in get_args(FrameKind):
+            raise OptionError(f"kind={kind!r}: expected one of {listed(get_args(FrameKind))}")
+        import narwhals as nw
+
+        records = self.to_records()
+        columns = {
+            name: _of_one_type([record[name] for record in records])
+            for name in (records or [{}])[0]
+        }
+        try:
+            return nw.from_dict(columns, backend=kind).to_native()
+        except ImportError as error:
+            raise OptionError(
+                f"kind={kind!r}: {kind} is not installed; pip install {kind}, or choose another of "
+                f"{listed(get_args(FrameKind))}"
+            ) from error
+
+    def to_markdown(self) -> str:
+        """Return the same tables and sentences as Markdown, with further figures."""
+        report = _room("_report")
+        text: str = report.document_markdown(report.to_document(self))
+        return text
+
+    @overload
+    def plot(self, ax: None = None) -> Figure: ...
+
+    @overload
+    def plot(self, ax: Axes) -> Axes: ...
+
+    def plot(self, ax: Axes | None = None) -> Figure | Axes:
+        """Draw the result.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Draw the main panel there and return it. By default a new Figure with every panel.
+        """
+        picture: Figure | Axes = _room("_plot").draw(self, ax)
+        return picture
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    """Return the values of a column as one type: a dataframe cannot hold texts and numbers."""
+    types = {type(value) for value in values if value is not None}
+    if len(types) < 2:
+        return values
+    convert = float if types == {int, float} else str
+    return [None if value is None else convert(value) for value in values]
+
+
+def _room(name: Literal["_report", "_plot"]) -> Any:
+    """Return a room that shows results.
+
+    This is the only import in the package that goes up: a result belongs to the room that makes
+    it, yet ``print(result)`` has to find the room that shows it. Loaded on first use, so that
+    measuring needs neither rich nor matplotlib.
+    """
+    return import_module(f"fourfifths.{name}")

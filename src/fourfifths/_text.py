@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    pass
 UNDEFINED = "-"
+SMALLEST_SHOWN_P = 0.0001
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number for people; undefined is a dash."""
+    """Return a number for people; undefined is a dash.
+
+    Examples
+    --------
+    >>> number(1234.5, 1), number(float("nan"))
+    ('1,234.5', '-')
+    """
     return UNDEFINED if math.isnan(value) else f"{value:,.{digits}f}"
 
 
@@ -25,11 +29,17 @@ def p_value(p: float) -> str:
     """
     if math.isnan(p):
         return UNDEFINED
-    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+    return f"{p:.4f}" if p >= SMALLEST_SHOWN_P else f"< {SMALLEST_SHOWN_P:.4f}"
 
 
 def interval(limits: tuple[float, float], digits: int = 3) -> str:
-    """Return an interval for people; a missing limit is left open."""
+    """Return an interval for people; a missing limit is left open.
+
+    Examples
+    --------
+    >>> interval((0.1, 0.25)), interval((0.1, float("nan")))
+    ('0.100 to 0.250', '0.100 to ...')
+    """
     low, high = limits
     if math.isnan(low) and math.isnan(high):
         return UNDEFINED
@@ -37,7 +47,7 @@ def interval(limits: tuple[float, float], digits: int = 3) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return text in which nothing can drive the terminal.
+    r"""Return text in which nothing can drive the terminal: names come from other people's data.
 
     Examples
     --------

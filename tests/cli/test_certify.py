@@ -94,16 +94,16 @@ def test_words_that_are_never_used(shell, people):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--beta", "0"], "beta=0.0: expected a selection rate above 0"),
-        (["--beta", "1.5"], "beta=1.5: expected a selection rate above 0"),
+        (["--beta", "0"], "--beta 0.0: expected a selection rate above 0"),
+        (["--beta", "1.5"], "--beta 1.5: expected a selection rate above 0"),
         (["--beta", "x"], "--beta x: expected a rate"),
-        (["--columns", "hired"], "columns: 'hired' is the outcome"),
-        (["--columns", "group"], "columns: 'group' is protected"),
+        (["--columns", "hired"], "--columns: 'hired' is the outcome"),
+        (["--columns", "group"], "--columns: 'group' is protected"),
         (["--columns", "scroe"], "did you mean 'score'?"),
         (["--auditor", "tree"], "did you mean 'trees'?"),
         (["--folds", "400"], "group 'A', 'B' has fewer rows than that"),
-        (["--threshold", "2"], "threshold=2.0: expected a number between 0 and 1"),
-        (["--max-rows", "3"], "max_rows=3: expected a whole number, 20 or more"),
+        (["--threshold", "2"], "--threshold 2.0: expected a number between 0 and 1"),
+        (["--max-rows", "3"], "--max-rows 3: expected a whole number, 20 or more"),
         (["--out", "people.csv"], "cannot be written as csv; name a --format"),
         (["--out", "people.csv", "--format", "json", *QUICK], "is the file that is audited"),
     ],
@@ -123,7 +123,7 @@ def test_a_table_without_features_is_an_error(shell, people):
     pd.read_csv(people)[["group", "hired"]].to_csv(people, index=False)
     code, _, err = shell("certify", *ROLES)
     assert code == 2
-    assert "columns: people.csv has no columns besides 'group', 'hired'" in err
+    assert "--columns: people.csv has no columns besides 'group', 'hired'" in err
 
 
 def test_a_constant_protected_column_is_an_error(shell, people):
@@ -131,3 +131,17 @@ def test_a_constant_protected_column_is_an_error(shell, people):
     code, _, err = shell("certify", *ROLES)
     assert code == 2
     assert "only 'A'; expected at least two groups" in err
+
+
+def test_plot_draws_the_certificate(shell, people):
+    code, out, err = shell("certify", *ROLES, *QUICK, "--plot", "c.svg", "--out", "c.md")
+    assert (code, out, err) == (0, "", "wrote c.svg\nwrote c.md\n")
+    assert Path("c.svg").read_text().startswith("<?xml")
+    assert Path("c.md").read_text().startswith("# not certified")
+
+
+def test_a_picture_over_the_table_is_refused(shell, people):
+    people.rename(people.with_name("people.svg"))
+    code, _, err = shell("certify", "people.svg", "--plot", "people.svg")
+    assert code == 2
+    assert "--plot people.svg: is the file that is audited" in err

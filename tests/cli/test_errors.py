@@ -33,17 +33,17 @@ BAD = {
         CSV,
         "did you mean 'hired'?",
     ),
-    "weights that do not exist": ((*AUDIT, "--weights", "ww"), CSV, "weights='ww': no such column"),
-    "strata that do not exist": ((*AUDIT, "--within", "job"), CSV, "within='job': no such column"),
+    "weights that do not exist": ((*AUDIT, "--weights", "ww"), CSV, "--weights ww: no such column"),
+    "strata that do not exist": ((*AUDIT, "--within", "job"), CSV, "--within job: no such column"),
     "a score that does not exist": (
         ("audit", "t.csv", "--protected", "race", "--score", "points", "--rule", "nyc-ll144"),
         CSV,
-        "score='points': no such column",
+        "--score points: no such column",
     ),
     "a favorable value that never occurs": (
         (*AUDIT, "--favorable", "yess"),
         CSV,
-        "favorable='yess': never occurs in outcome 'hired'; did you mean 'yes'?",
+        "--favorable yess: never occurs in outcome 'hired'; did you mean 'yes'?",
     ),
     "more than two outcomes and no favorable one": (
         AUDIT,
@@ -54,7 +54,7 @@ BAD = {
     "a reference not among the groups": (
         (*AUDIT, "--reference", "race=Martian"),
         CSV,
-        "reference='Martian': not among the groups of 'race'",
+        "--reference Martian: not among the groups of 'race'",
     ),
     "a reference of another column": (
         (*AUDIT, "--reference", "sex=F"),
@@ -124,15 +124,21 @@ BAD = {
     "no protected column": (
         ("audit", "t.csv", "--outcome", "hired"),
         CSV,
-        "protected: name at least one column",
+        "--protected: name at least one column",
     ),
-    "no outcome": (("audit", "t.csv", "--protected", "race"), CSV, "outcome: name the column"),
+    "no outcome": (("audit", "t.csv", "--protected", "race"), CSV, "--outcome: name the column"),
     "a score under a rule without one": (
         (*AUDIT, "--score", "age"),
         CSV,
         "rule 'ugesp' takes no score",
     ),
-    "a rule that does not exist": ((*AUDIT, "--rule", "x"), CSV, "'x' is not one of 'ugesp'"),
+    "a rule that does not exist": (
+        (*AUDIT, "--rule", "ugsep"),
+        CSV,
+        "--rule ugsep: no such rule; expected one of 'feldman2015', 'ugesp', 'ofccp', 'nyc-ll144', "
+        "'lending-air'; did you mean 'ugesp'?",
+    ),
+    "two rules": ((*AUDIT, "--rule", "ugesp", "--rule", "ofccp"), CSV, "--rule: 2 were given"),
     "a format that does not exist": ((*AUDIT, "--format", "x"), CSV, "'x' is not one of 'table'"),
     "an option that does not exist": ((*AUDIT, "--colour"), CSV, "--colour"),
     "an option without a value": ((*AUDIT, "--weights"), CSV, "--weights"),

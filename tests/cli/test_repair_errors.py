@@ -90,12 +90,12 @@ def saved(folder: Path, repair_text: str) -> Path:
 
 SAVE = ("--save", "r.json")
 BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "amount above 1": ((*FIT, "--amount", "1.5"), "", "amount=1.5: expected a number from 0"),
-    "amount below 0": ((*FIT, "--amount", "-0.1"), "", "amount=-0.1: expected a number from 0"),
+    "amount above 1": ((*FIT, "--amount", "1.5"), "", "--amount 1.5: expected a number from 0"),
+    "amount below 0": ((*FIT, "--amount", "-0.1"), "", "--amount -0.1: expected a number from 0"),
     "amount a word": ((*FIT, "--amount", "most"), "", "--amount most: expected a number from 0 to"),
     "a method that does not exist": ((*FIT, "--method", "magic"), "", "expected one of 'combin"),
     "a scope that does not exist": ((*FIT, "--scope", "colunm"), "", "did you mean 'column'?"),
-    "unseen that does not exist": ((*FIT, "--unseen", "x"), "", "unseen='x': expected one of"),
+    "unseen that does not exist": ((*FIT, "--unseen", "x"), "", "--unseen x: expected one of"),
     "a seed below 0": ((*FIT, "--random-state", "-1"), "", "greater than or equal to 0"),
     "a format that does not exist": ((*FIT, "--format", "xml"), "", "'xml' is not one of 'table'"),
     "no protected column": (FIT[:3], "", "protected: name the protected columns"),
@@ -142,7 +142,7 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "a stratum of two rows": (
         FIT,
         text_of([*ROWS, ("C", *ROWS[0][1:]), ("C", *ROWS[1][1:])]),
-        "strata with fewer than 4 rows: 'C: 2'; small='pool' (--small pool) merges them",
+        "strata with fewer than 4 rows: 'C: 2'; --small pool",
     ),
     "strata too small even if pooled": (
         (*FIT, "--small", "pool"),
@@ -249,11 +249,11 @@ def test_options_that_mean_nothing(shell: Shell, folder: Path, arguments: tuple[
 @pytest.mark.parametrize(
     ("roles", "says"),
     [
-        (("--beta", "7"), "beta=7.0: expected a selection rate"),
+        (("--beta", "7"), "--beta 7.0: expected a selection rate"),
         (("--reference", "kind=u"), "reference: 'kind' is not a protected column"),
-        (("--outcome", "hired", "--favorable", "yes"), "favorable='yes': never occurs in outcome"),
+        (("--outcome", "hired", "--favorable", "yes"), "--favorable yes: never occurs in outcome"),
         (("--columns", "hired", "--outcome", "hired"), "columns: 'hired' is the outcome"),
-        (("--reference", "group=C"), "reference='C': not among the groups of 'group'"),
+        (("--reference", "group=C"), "--reference C: not among the groups of 'group'"),
     ],
 )
 def test_bad_roles_of_the_audit(

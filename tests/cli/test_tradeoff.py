@@ -1,4 +1,4 @@
-"""`fourfifths tradeoff` and `fourfifths reproduce` at the shell."""
+"""`fourfifths tradeoff` at the shell."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def test_every_format_and_the_plot(shell, source: Path) -> None:
     ("more", "says"),
     [
         (("--amounts", "0,a"), "--amounts 0,a: expected numbers"),
-        (("--split", "side"), "split='side': no such column"),
+        (("--split", "side"), "--split side: no such column"),
         (("--plot", "curve.pdf"), "--plot curve.pdf: expected a name ending in .png or .svg"),
         (("--plot", "no/curve.png"), "there is no folder"),
-        (("--model", "LDA"), "models: 'LDA' is none of"),
-        (("--results", "no/cells.jsonl"), "results="),
+        (("--model", "LDA"), "--model: 'LDA' is none of"),
+        (("--results", "no/cells.jsonl"), "--results no/cells.jsonl: "),
     ],
 )
 def test_bad_input_is_one_line(shell, source: Path, more: tuple[str, ...], says: str) -> None:
@@ -77,33 +77,19 @@ def test_too_few_rows_to_split(shell, source: Path) -> None:
     assert (answer.code, "too few rows to split" in answer.err) == (2, True)
 
 
-def test_the_sat_figure_is_the_papers(shell, tmp_path: Path) -> None:
-    answer = shell("reproduce", "--only", "sat", "--out", str(tmp_path / "done"))
-    assert answer.code == 0
-    with (tmp_path / "done" / "sat.csv").open() as stream:
-        rows = list(csv.DictReader(stream))
-    full = np.array([float(row["full repair of both"]) for row in rows])
-    assert full.mean() == pytest.approx(475, abs=0.5)
-    assert full.std() == pytest.approx(75, abs=0.5)
-    for ending in ("png", "svg"):
-        assert (tmp_path / "done" / f"sat.{ending}").stat().st_size > 5_000
-    assert "Feldman" in (tmp_path / "done" / "REPORT.md").read_text()
-
-
-def test_a_figure_that_there_is_not(shell, tmp_path: Path) -> None:
-    answer = shell("reproduce", "--only", "sta", "--out", str(tmp_path))
-    assert (answer.code, "did you mean 'sat'" in answer.err) == (2, True)
-
-
-def test_a_folder_that_cannot_be_written(shell, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    answer = shell("reproduce", "--only", "sat", "--out", str(tmp_path / "file" / "out"))
-    assert answer.code == 2
-    assert "cannot be written" in answer.err
-
-
 def test_too_few_rows_are_told_without_advice_that_does_not_help(shell, tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("g,x,y\na,1,yes\nb,2,no\n")
     answer = shell("tradeoff", "few.csv", "--protected", "g", "--outcome", "y")
     assert answer.code == 2
     assert "g: strata with fewer than 4 rows: 'a: 1', 'b: 1'; leave those rows out" in answer.err
+
+
+def test_markdown_has_a_table_for_the_model(shell, source: Path) -> None:
+    answer = shell(*sweep("--out", "curve.md"))
+    assert (answer.code, answer.out) == (0, "")
+    assert "| repair | amount | ratio |" in Path("curve.md").read_text()
+
+
+def test_at_80_columns_no_line_is_longer(shell, source: Path, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert max(map(len, shell(*sweep()).out.splitlines())) <= 80

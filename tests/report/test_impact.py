@@ -1,4 +1,4 @@
-"""What people see: text, Markdown, CSV, frames, pictures."""
+"""An audit as a page, in text and Markdown, and as CSV."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from counted import frame, measure, measure_aggregated, printed, stratified
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 import fourfifths
-from fourfifths._plot.style import BELOW, OTHER
-from fourfifths._report.impact import impact_csv, impact_markdown, impact_text
+from fourfifths._report.csv import records_csv
+from fourfifths._report.document import to_document
 from fourfifths._report.markdown import escape_markdown
-from fourfifths._text import interval, number, p_value, printable
+from fourfifths._report.terminal import document_text
 
 TEAL = {"Black": (26, 48), "White": (206, 259)}
 FORBIDDEN = re.compile(r"\b(fair|compliant|illegal|unbiased)\b", re.IGNORECASE)
-NAN = float("nan")
 UNDEFINED = {"women": (0, 40), "men": (0, 80)}
 STRATA = {
     "captain": {"Black": (3, 8), "White": (16, 25)},
@@ -73,7 +70,7 @@ def test_a_result_prints_itself():
 def test_what_falls_below_the_line_is_marked_and_the_mark_is_explained():
     text = str(measure(TEAL))
     assert "0.681 <" in text
-    assert "< marks what falls below the line" in text
+    assert "< marks a ratio below the line" in text
 
 
 def test_what_is_exactly_on_the_line_of_ugesp_is_not_marked():
@@ -112,7 +109,7 @@ def test_groups_of_which_the_same_is_said_share_a_sentence():
 
 
 def test_text_keeps_to_its_width():
-    lines = impact_text(audit_joint(), width=100).splitlines()
+    lines = document_text(to_document(audit_joint()), width=100).splitlines()
     assert max(map(len, lines)) <= 100
 
 
@@ -127,23 +124,28 @@ def test_text_keeps_to_the_words(result):
 
 
 def test_markdown_keeps_to_the_words_outside_of_citations(result):
-    text = impact_markdown(result)
+    text = result.to_markdown()
     for cited in (result.rule.source, result.rule.status):
         text = text.replace(escape_markdown(cited), "")
     assert not FORBIDDEN.search(text)
 
 
 def test_csv_keeps_to_the_words(result):
-    assert not FORBIDDEN.search(impact_csv(result))
+    assert not FORBIDDEN.search(records_csv(result.to_records()))
 
 
 def test_no_rendering_says_nan(result):
-    for text in (str(result), impact_markdown(result), impact_csv(result), result.to_json()):
+    for text in (
+        str(result),
+        result.to_markdown(),
+        records_csv(result.to_records()),
+        result.to_json(),
+    ):
         assert not re.search(r"\b(nan|NaN|None|inf|Infinity)\b", text)
 
 
 def test_markdown_tables_have_as_many_cells_in_each_row(result):
-    tables = re.findall(r"(?:^\|.*\n)+", impact_markdown(result), flags=re.MULTILINE)
+    tables = re.findall(r"(?:^\|.*\n)+", result.to_markdown(), flags=re.MULTILINE)
     assert tables
     for table in tables:
         cells = [len(re.split(r"(?<!\\)\|", line)) for line in table.splitlines()]
@@ -151,7 +153,7 @@ def test_markdown_tables_have_as_many_cells_in_each_row(result):
 
 
 def test_markdown_holds_the_figures_the_finding_and_the_source():
-    text = impact_markdown(measure(TEAL))
+    text = measure(TEAL).to_markdown()
     assert "| Black | 48 | 26 | 0.542 |" in text
     assert "0.681" in text
     assert "- Black: adverse impact is indicated under ugesp" in text
@@ -159,14 +161,14 @@ def test_markdown_holds_the_figures_the_finding_and_the_source():
 
 
 def test_csv_has_one_record_per_group_and_the_same_columns(result):
-    records = list(csv.DictReader(io.StringIO(impact_csv(result))))
+    records = list(csv.DictReader(io.StringIO(records_csv(result.to_records()))))
     assert len(records) == sum(len(attribute.groups) for attribute in result)
     assert all(None not in record and None not in record.values() for record in records)
 
 
 def test_csv_holds_every_figure_in_full():
     result = measure(TEAL)
-    record = next(csv.DictReader(io.StringIO(impact_csv(result))))
+    record = next(csv.DictReader(io.StringIO(records_csv(result.to_records()))))
     black = result["Black"]
     for figure in ("impact_ratio", "z", "fisher_p", "phi", "h", "detectable_ratio"):
         assert float(record[figure]) == getattr(black, figure)
@@ -179,7 +181,9 @@ def test_csv_holds_every_figure_in_full():
 
 
 def test_csv_leaves_undefined_figures_empty():
-    record = next(csv.DictReader(io.StringIO(impact_csv(measure_aggregated(UNDEFINED)))))
+    record = next(
+        csv.DictReader(io.StringIO(records_csv(measure_aggregated(UNDEFINED).to_records())))
+    )
     assert record["z"] == ""
     assert "z: " in record["why"]
 
@@ -198,95 +202,62 @@ def test_another_kind_of_frame_is_an_error():
         measure(TEAL).to_frame("xlsx")
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"), [(NAN, "-"), (0.12345, "0.123"), (1234.5, "1,234.500"), (-1.5, "-1.500")]
-)
-def test_numbers_for_people(value, shown):
-    assert number(value) == shown
+def test_the_power_of_the_test_is_explained():
+    words = " ".join(str(measure(TEAL)).split())
+    assert (
+        "detectable: the smallest detectable effect: with this many rows, a ratio closer" in words
+    )
 
 
-@pytest.mark.parametrize(("p", "shown"), [(NAN, "-"), (0.0404, "0.0404"), (0.00009, "< 0.0001")])
-def test_p_values_for_people(p, shown):
-    assert p_value(p) == shown
+def test_the_further_figures_and_the_rule_are_details():
+    document = to_document(measure(TEAL))
+    (section,) = document.sections
+    assert [sheet.title for sheet in section.sheets if sheet.is_detail] == [
+        "group: further figures"
+    ]
+    assert "29 CFR 1607.4(D)" in " ".join(document.details)
+    assert "further figures" not in document_text(document)
+    assert "1607" not in document_text(document)
 
 
-@pytest.mark.parametrize(
-    ("limits", "shown"),
-    [((NAN, NAN), "-"), ((0.1, 0.2), "0.100 to 0.200"), ((0.1, NAN), "0.100 to ...")],
-)
-def test_intervals_for_people(limits, shown):
-    assert interval(limits) == shown
+def test_an_attribute_prints_its_own_tables_findings_and_legend():
+    _, race, _ = audit_joint().attributes
+    text = str(race)
+    assert text.startswith("race: rule ugesp, 48,842 rows\n")
+    assert "race, compared with" in text
+    assert "race: tests and sizes" in text
+    assert "sex" not in text.partition("points: ")[0]
+    assert "is indicated under ugesp" in text
+    assert text.split()[-3:] == ["Not", "legal", "advice."]
+    assert repr(race) == text
 
 
-@pytest.mark.parametrize("letter", ["\x1b", "\n", "\r", "\x00", "\x9b", "\u202e", "\u2028"])
-def test_nothing_that_drives_a_terminal_is_printed(letter):
-    assert letter not in printable(f"a{letter}b")
+def test_an_attribute_shows_the_same_table_as_its_parent():
+    result = audit_strata()
+    (attribute,) = result.attributes
+    assert to_document(attribute).sections == to_document(result).sections
+    assert "| Black | 27 | 9 |" in attribute.to_markdown()
 
 
-def test_printable_text_stays_as_it_is():
-    assert printable("Señora 李 <b> $x$ 50%") == "Señora 李 <b> $x$ 50%"
+def test_the_rows_of_an_attribute_count_the_unknown_ones():
+    assert str(audit_unknown().attributes[0]).startswith("group: rule ugesp, 38 rows\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "escaped"),
-    [
-        ("a|b", r"a\|b"),
-        ("<script>", "&lt;script&gt;"),
-        ("**b**", r"\*\*b\*\*"),
-        ("[a](b)", r"\[a\](b)"),
-        ("a_b_", r"a\_b\_"),
-        ("`x`", r"\`x\`"),
-        ("a & b", "a &amp; b"),
-        ("a\\|b", r"a\\\|b"),
-    ],
-)
-def test_markdown_is_escaped(text, escaped):
-    assert escape_markdown(text) == escaped
+def test_a_group_prints_its_figures_and_its_finding():
+    text = str(measure(TEAL)["Black"])
+    assert text.startswith("Black: 26 of 48 selected\n")
+    assert ["impact", "ratio", "0.681"] in [line.split()[:3] for line in text.splitlines()]
+    assert "Black: adverse impact is indicated under ugesp" in text
 
 
-def drawn(result):
-    figure = result.plot()
-    figure.canvas.draw()
-    return figure
+def test_no_group_stands_out_that_is_not_indicated():
+    (section,) = to_document(measure({"women": (45, 100), "men": (50, 100)})).sections
+    assert all(sheet.marked == () for sheet in section.sheets)
+    assert not any(sentence.is_marked for sentence in section.sentences)
 
 
-def test_every_audit_can_be_drawn(result):
-    figure = drawn(result)
-    assert isinstance(figure, Figure)
-    assert len(figure.axes) == 2 * len(result.attributes)
-
-
-def test_the_picture_holds_the_rates_the_ratios_and_the_line():
-    rates, ratios = drawn(measure(TEAL)).axes
-    points = [line.get_xdata()[0] for line in rates.lines if line.get_marker() == "o"]
-    assert points == pytest.approx([26 / 48, 206 / 259])
-    points = [line.get_xdata()[0] for line in ratios.lines if line.get_marker() == "o"]
-    assert points == pytest.approx([(26 / 48) / (206 / 259), 1])
-    dashed = [line for line in ratios.lines if line.get_linestyle() == "--"]
-    assert [line.get_xdata()[0] for line in dashed] == [0.8]
-
-
-def test_the_picture_holds_the_intervals():
-    result = measure(TEAL)
-    _, ratios = drawn(result).axes
-    black = next(line for line in ratios.lines if line.get_linewidth() == 2)
-    assert tuple(black.get_xdata()) == pytest.approx(result["Black"].impact_ratio_interval)
-
-
-def test_the_rule_without_a_line_draws_none():
-    _, ratios = drawn(measure(TEAL, rule="nyc-ll144")).axes
-    assert not [line for line in ratios.lines if line.get_linestyle() == "--"]
-
-
-@pytest.mark.parametrize(
-    ("group", "colour"), [((3, 5), OTHER), ((2, 5), BELOW)], ids=["exactly 4/5", "below"]
-)
-def test_the_picture_colours_only_what_is_below_the_line(group, colour):
-    _, ratios = drawn(measure({"group": group, "reference": (6, 8)})).axes
-    first = next(line for line in ratios.lines if line.get_marker() == "o")
-    assert to_hex(first.get_color()) == colour
-
-
-def test_a_picture_can_be_saved(tmp_path):
-    measure(TEAL).plot().savefig(tmp_path / "impact.png")
-    assert (tmp_path / "impact.png").read_bytes().startswith(b"\x89PNG")
+def test_the_rows_that_stand_out_are_those_of_the_groups_indicated():
+    (section,) = to_document(measure({"A": (50, 100), "B": (30, 100), "C": (60, 100)})).sections
+    rates, tests = section.sheets[:2]
+    assert [rates.rows[index][0] for index in rates.marked] == ["B"]
+    assert [tests.rows[index][0] for index in tests.marked] == ["B"]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import fourfifths
-from fourfifths._report.impact import impact_csv, impact_markdown
+from fourfifths._report.csv import records_csv
 
 HOSTILE = [
     'double "quotes"',
@@ -167,7 +167,7 @@ def test_the_terminals_tables_show_the_text_as_it_is(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_markdown_holds_no_live_markup(text):
-    shown = impact_markdown(everywhere(text))
+    shown = everywhere(text).to_markdown()
     assert not [code for code in TERMINAL_CODES if code in shown]
     assert "<script" not in shown
     bare = shown.replace("\\\\", "").replace("\\|", "")
@@ -177,7 +177,8 @@ def test_markdown_holds_no_live_markup(text):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_csv_comes_back_as_it_went_in(text):
-    records = list(csv.DictReader(io.StringIO(impact_csv(everywhere(text)), newline="")))
+    written = records_csv(everywhere(text).to_records())
+    records = list(csv.DictReader(io.StringIO(written, newline="")))
     assert text in [record["group"] for record in records]
 
 

@@ -71,7 +71,7 @@ def test_a_record_has_an_interval_as_two_columns_and_groups_in_one() -> None:
     made = point(
         utility_interval=(0.6, 0.8), auc_interval=(nan, nan), impact_ratios={"a": 0.7, "c": 0.9}
     )
-    (record,) = curve([made]).records()
+    (record,) = curve([made]).to_records()
     assert (record["utility_low"], record["utility_high"]) == (0.6, 0.8)
     assert (record["auc_low"], record["auc_high"]) == (None, None)
     assert record["impact_ratios"] == "a: 0.7; c: 0.9"
@@ -91,5 +91,5 @@ def test_a_frame_has_a_row_for_each_point(kind) -> None:
 def test_it_prints_and_draws(tmp_path: Path) -> None:
     sweep = curve([point("LR"), point("LR", "random", 1.0, impact_ratio=0.95)])
     assert "column, random" in str(sweep)
-    sweep.plot(tmp_path / "curve.png")
+    sweep.plot().savefig(tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 10_000

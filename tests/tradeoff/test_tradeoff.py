@@ -152,6 +152,15 @@ def test_the_progress_bar_can_be_turned_off_and_changes_no_number() -> None:
     assert shown.to_dict() == hidden.to_dict()
 
 
+def test_the_result_prints_and_gives_its_figures(tmp_path: Path) -> None:
+    curve = fourfifths.tradeoff(applicants(), **QUICK)
+    assert "GNB" in str(curve)
+    assert len(curve.to_frame("polars")) == len(curve.points)
+    assert json.loads(curve.to_json())["schema"] == "fourfifths/tradeoff/1"
+    curve.plot().savefig(tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").stat().st_size > 10_000
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
-from fourfifths._results import plain
+from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.balanced_error import Posterior
 from fourfifths._stats.roc import Hull
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Verdict = Literal["certified", "not certified", "inconclusive"]
 # Who a rule harms: the group that is compared, or the reference.
@@ -158,7 +154,7 @@ class Leak:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Certificate:
+class Certificate(Result):
     """Whether any rule that uses only these columns can have disparate impact.
 
     Attributes
@@ -203,18 +199,14 @@ class Certificate:
     versions: Mapping[str, str]
     notes: tuple[str, ...]
 
+    _schema: ClassVar[str | None] = SCHEMA
+    # `to_dict` writes the pairs itself: their curves are too long for JSON.
+    _not_in_json: ClassVar[tuple[str, ...]] = ("pairs",)
+
     @property
     def worst(self) -> PairCertificate:
         """The pair that decides the verdict."""
         return self.pairs[0]
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        from fourfifths._report.certificate import certificate_text
-
-        return certificate_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/certificate.schema.json describes it.
@@ -223,21 +215,24 @@ class Certificate:
         """
         worst = self.worst.to_dict()
         del worst["verdict"]
-        figures = {
-            field.name: plain(getattr(self, field.name))
-            for field in fields(self)
-            if field.name != "pairs"
-        }
         pairs = [pair.to_dict() for pair in self.pairs]
-        verdict = figures.pop("verdict")
-        return {"schema": SCHEMA, "verdict": verdict, **worst, "pairs": pairs, **figures}
+        shared = super().to_dict()
+        first = {name: shared.pop(name) for name in ("schema", "verdict")}
+        return {**first, **worst, "pairs": pairs, **shared}
 
-    def to_json(self) -> str:
-        """Return the JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-
-    def plot(self) -> Figure:
-        """Draw the impact floor of the worst pair and every auditor on the axis of the BER."""
-        from fourfifths._plot.certificate import plot_certificate
-
-        return plot_certificate(self)
+    def to_records(self) -> list[Record]:
+        """Return one flat record per pair of groups and auditor."""
+        shared = ("group", "reference", "n", "n_reference", "beta", "ber_threshold", "verdict")
+        records = []
+        for pair in self.pairs:
+            for auditor in pair.auditors:
+                figures = plain(auditor)
+                record = {"threshold": self.threshold}
+                record |= {name: plain(getattr(pair, name)) for name in shared}
+                record |= {
+                    "auditor": figures.pop("name"),
+                    "balanced_error_rate": figures.pop("balanced_error_rate"),
+                    "balanced_error_rate_interval": figures.pop("interval"),
+                }
+                records.append(flat(record | figures))
+        return records

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from fourfifths._certify.auditors import AuditorName
 from fourfifths._certify.certify import certify
 from fourfifths._certify.result import SCHEMA, Certificate
+from fourfifths._results import Result
 from fourfifths._tables.table import TableLike
 from fourfifths.errors import OptionError, TableError, listed
 
@@ -27,8 +28,8 @@ NEEDED_SETTINGS = {"protected", "columns", "auditors", "confidence", "folds", "r
 NOT_SETTINGS = {"table", "progress"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verification:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Verification(Result):
     """Whether a certificate can be reproduced.
 
     Attributes
@@ -48,20 +49,14 @@ class Verification:
     differences: tuple[str, ...]
     certificate: Certificate
 
+    _not_in_json: ClassVar[tuple[str, ...]] = ("certificate",)
+
     def __str__(self) -> str:
         data = "the same data" if self.same_data else "other data"
         if self.same_certificate:
             return f"verified: {data}, the same certificate ({self.certificate.verdict})"
         verdict = f"the verdict is {self.certificate.verdict}"
         return f"not verified: {data}, {verdict}; {'; '.join(self.differences[:3])}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer, ready for JSON."""
-        return {
-            "same_data": self.same_data,
-            "same_certificate": self.same_certificate,
-            "differences": list(self.differences),
-        }
 
 
 def verify(

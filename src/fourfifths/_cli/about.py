@@ -1,4 +1,4 @@
-"""`fourfifths datasets`, `rules` and `demo`."""
+"""`fourfifths datasets`, `fourfifths rules` and `fourfifths demo`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def datasets() -> None:
 
     for name in names():
         data = load(name)
-        others = ", ".join(data.other_protected)
-        also = f" (also protected: {others})" if others else ""
+        also_protected = ", ".join(data.other_protected)
+        also = f" (also protected: {also_protected})" if also_protected else ""
         bands = "".join(f", cut at {edges[0]:g}" for edges in data.bands.values())
         typer.echo(
             f"{data.name}: {data.title}\n"
@@ -43,7 +43,7 @@ def rules() -> None:
 
 
 def demo() -> None:
-    """Show the main job on shipped data, without the network."""
+    """Measure, certify and repair a shipped data set, without the network."""
     from fourfifths._cli.demo import run
 
     run(sys.stdout)

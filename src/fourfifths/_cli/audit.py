@@ -2,49 +2,68 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from typing import Annotated
 
 import typer
 
 from fourfifths._cli.options import (
+    FORMAT_OPTION,
     Band,
     Favorable,
     Format,
-    MedianOfChoice,
     Out,
     Outcome,
-    Protected,
+    Plot,
     Reference,
-    RuleChoice,
     Source,
     Unknown,
-    WeightsAre,
     bands,
+    check_outputs,
     deliver,
-    format_of,
     pairs,
 )
 from fourfifths.errors import OptionError
 
-if TYPE_CHECKING:
-    from fourfifths._impact.rules import RuleName
+DEFAULT_RULE = "ugesp"
+
+
+class WeightsAre(StrEnum):
+    """What the weights are."""
+
+    SAMPLING = "sampling"
+    COUNTS = "counts"
+
+
+class MedianOf(StrEnum):
+    """Which rows make the median of the scores."""
+
+    ALL = "all"
+    KNOWN = "known"
 
 
 def audit(
     source: Source,
-    protected: Protected = None,
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL",
+            help="A protected column; several are compared each alone and jointly.",
+        ),
+    ] = None,
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,
     rule: Annotated[
-        list[RuleChoice] | None,
+        list[str] | None,
         typer.Option(
-            help="The rule that reads the figures: see 'fourfifths rules'.  [default: ugesp]"
+            metavar="NAME",
+            help="The rule that judges the figures; 'fourfifths rules' lists them.  "
+            f"[default: {DEFAULT_RULE}]",
         ),
     ] = None,
     weights: Annotated[
-        str | None, typer.Option(metavar="COL", help="A column of weights, 0 or more.")
+        str | None, typer.Option(metavar="COL", help="A column of weights, each 0 or more.")
     ] = None,
     weights_are: Annotated[
         WeightsAre,
@@ -52,30 +71,34 @@ def audit(
     ] = WeightsAre.SAMPLING,
     within: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="Compare within each value of this column as well."),
+        typer.Option(
+            metavar="COL", help="Compare the groups within each value of this column as well."
+        ),
     ] = None,
     score: Annotated[
         str | None,
         typer.Option(
             metavar="COL",
-            help="A column of scores: above the median (nyc-ll144), mean difference (lending-air).",
+            help="A column of scores: nyc-ll144 counts scores above the median as selected, "
+            "lending-air compares the means.",
         ),
     ] = None,
     median_of: Annotated[
-        MedianOfChoice, typer.Option(help="Whether rows of unknown membership enter the median.")
-    ] = MedianOfChoice.ALL,
+        MedianOf,
+        typer.Option(help="Take the median of all rows, or of rows whose group is known."),
+    ] = MedianOf.ALL,
     band: Band = None,
     unknown: Unknown = None,
-    output_format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format", help="How to show the result.  [default: by the ending of --out, or table]"
-        ),
-    ] = None,
+    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
     out: Out = None,
+    plot: Plot = None,
 ) -> None:
-    """Measure what happened: rates, ratios, tests, findings."""
+    """Measure what happened: selection rates, impact ratios, tests, findings."""
+    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    if rule and len(rule) > 1:
+        raise OptionError(f"--rule: {len(rule)} were given; run audit once for each")
     from fourfifths._impact.impact import impact
+    from fourfifths._impact.rules import get_rule
 
     result = impact(
         source,
@@ -83,7 +106,7 @@ def audit(
         outcome=outcome,
         favorable=favorable,
         reference=pairs(reference, "--reference", protected) or None,
-        rule=_only_rule(rule),
+        rule=get_rule((rule or [DEFAULT_RULE])[0]),
         weights=weights,
         weights_are=weights_are.value,
         within=within,
@@ -92,22 +115,4 @@ def audit(
         bands=bands(band, protected),
         unknown=unknown or (),
     )
-    from fourfifths._report.impact import impact_csv, impact_markdown, print_impact
-
-    form = format_of(output_format, out, Format)
-    if form is Format.TABLE and out is None:
-        print_impact(result, sys.stdout)
-        return
-    texts = {
-        Format.TABLE: lambda: f"{result}\n",
-        Format.JSON: lambda: f"{result.to_json()}\n",
-        Format.CSV: lambda: impact_csv(result),
-        Format.MARKDOWN: lambda: impact_markdown(result),
-    }
-    deliver(texts[form](), out, source)
-
-
-def _only_rule(rules: list[RuleChoice] | None) -> RuleName:
-    if rules and len(rules) > 1:
-        raise OptionError(f"--rule: {len(rules)} were given; run audit once for each")
-    return (rules or [RuleChoice.UGESP])[0].value
+    deliver(result, form, out=out, plot=plot)

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fourfifths._cli.options import (
+    FORMAT_OPTION,
+    Auditor,
     Band,
+    Beta,
     CertificateFormat,
+    Columns,
     Favorable,
     Out,
     Outcome,
+    Plot,
     Protected,
     Reference,
+    Seed,
     Source,
     Unknown,
     bands,
+    check_outputs,
     deliver,
-    format_of,
     pairs,
     rates,
 )
@@ -32,39 +37,24 @@ def certify(
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COL", help="A column that a rule may use; repeat it. Default: all others."
-        ),
-    ] = None,
-    beta: Annotated[
-        str | None,
-        typer.Option(metavar="N|N,N", help="The group's selection rate, or a range of it."),
-    ] = None,
+    columns: Columns = None,
+    beta: Beta = None,
     threshold: Annotated[float, typer.Option(help="The impact ratio to certify.")] = 0.8,
-    auditor: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="logistic, svm, naive-bayes or trees; repeat it. Default: all."
-        ),
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="With which the verdict holds.")] = 0.95,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 5,
-    max_rows: Annotated[int, typer.Option(help="Rows to audit, of a larger table.")] = 100_000,
+    auditor: Auditor = None,
+    confidence: Annotated[float, typer.Option(help="The confidence of the verdict.")] = 0.95,
+    folds: Annotated[int, typer.Option(help="Number of folds of the cross-validation.")] = 5,
+    max_rows: Annotated[
+        int, typer.Option(help="Of a larger table, audit a sample of so many rows.")
+    ] = 100_000,
     band: Band = None,
     unknown: Unknown = None,
-    random_state: Annotated[int, typer.Option(help="The seed.")] = 0,
-    output_format: Annotated[
-        CertificateFormat | None,
-        typer.Option(
-            "--format",
-            help="How to show the certificate.  [default: by the ending of --out, or table]",
-        ),
-    ] = None,
+    random_state: Seed = 0,
+    output_format: Annotated[CertificateFormat | None, FORMAT_OPTION] = None,
     out: Out = None,
+    plot: Plot = None,
 ) -> None:
     """Certify that no rule on the other columns can have disparate impact."""
+    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=CertificateFormat)
     from fourfifths._certify.certify import certify as run
 
     certificate = run(
@@ -84,27 +74,20 @@ def certify(
         unknown=unknown or (),
         random_state=random_state,
     )
-    from fourfifths._report.certificate import certificate_markdown, print_certificate
-
-    form = format_of(output_format, out, CertificateFormat)
-    if form is CertificateFormat.TABLE and out is None:
-        print_certificate(certificate, sys.stdout)
-        return
-    texts = {
-        CertificateFormat.TABLE: lambda: f"{certificate}\n",
-        CertificateFormat.JSON: lambda: f"{certificate.to_json()}\n",
-        CertificateFormat.MARKDOWN: lambda: certificate_markdown(certificate),
-    }
-    deliver(texts[form](), out, source)
+    deliver(certificate, form, out=out, plot=plot)
 
 
 def verify(
     certificate: Annotated[
-        Path, typer.Argument(metavar="CERTIFICATE", help="What certify wrote with --format json.")
+        Path,
+        typer.Argument(metavar="CERTIFICATE", help="A file that certify wrote with --format json."),
     ],
     source: Source,
 ) -> None:
-    """Run a certificate again, and say whether it comes out the same."""
+    """Run a certificate again and check that the result is the same.
+
+    The exit code is 0 if it is, and 1 if not.
+    """
     from fourfifths._certify.verify import verify as run
 
     result = run(certificate, source)

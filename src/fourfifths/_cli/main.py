@@ -1,4 +1,4 @@
-"""The command line. It holds no arithmetic: it reads options, calls the package, shows the answer.
+"""The command line. It computes nothing: it reads options, calls the package, shows the answer.
 
 Nothing heavy is imported before a command runs, so that ``--help`` answers at once.
 """
@@ -17,13 +17,14 @@ from fourfifths._cli.certify import certify, verify
 from fourfifths._cli.repair import repair
 from fourfifths._cli.reproduce import reproduce
 from fourfifths._cli.tradeoff import tradeoff
-from fourfifths.errors import FourfifthsError
+from fourfifths._text import printable
+from fourfifths.errors import FourfifthsError, RepairError
 
 app = typer.Typer(
     name="fourfifths",
     help=(
         "Measure disparate impact, certify that a table cannot cause it, and repair one that can. "
-        "Findings and verdicts are figures with their grounds; none of them is legal advice."
+        "Every finding and verdict comes with the figures it rests on. None is legal advice."
     ),
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -64,8 +65,13 @@ def main() -> None:
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="fourfifths", standalone_mode=False)
         sys.stdout.flush()
-    except FourfifthsError as error:
+    except RepairError as error:
+        # It speaks of what a saved repair holds, not of the options of this command.
         _fail(str(error))
+    except FourfifthsError as error:
+        from fourfifths._cli.messages import for_shell
+
+        _fail(for_shell(str(error)))
     except typer.TyperException as error:
         _fail(error.format_message())
     except typer.Abort:
@@ -78,7 +84,5 @@ def main() -> None:
 
 
 def _fail(message: str) -> None:
-    from fourfifths._text import printable
-
     typer.echo(f"fourfifths: {printable(' '.join(message.split()))}", err=True)
     sys.exit(2)

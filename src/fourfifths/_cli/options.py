@@ -1,16 +1,20 @@
-"""The options that commands share, and how their texts are read."""
+"""The options that commands share, how their texts are read, and how a result is delivered."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from fourfifths.errors import OptionError, OutputError
+
+if TYPE_CHECKING:
+    from fourfifths._results import Result
 
 
 class Format(StrEnum):
@@ -23,36 +27,16 @@ class Format(StrEnum):
 
 
 class CertificateFormat(StrEnum):
-    """How a certificate is shown."""
+    """How a result is shown that is no table of rows."""
 
     TABLE = "table"
     JSON = "json"
     MARKDOWN = "markdown"
 
 
-class RuleChoice(StrEnum):
-    """The rules that `audit` knows; `fourfifths rules` tells about them."""
-
-    UGESP = "ugesp"
-    FELDMAN2015 = "feldman2015"
-    OFCCP = "ofccp"
-    NYC_LL144 = "nyc-ll144"
-    LENDING_AIR = "lending-air"
-
-
-class WeightsAre(StrEnum):
-    """What the weights are."""
-
-    SAMPLING = "sampling"
-    COUNTS = "counts"
-
-
-class MedianOfChoice(StrEnum):
-    """Which rows make the median of the scores."""
-
-    ALL = "all"
-    KNOWN = "known"
-
+FORMAT_OF_ENDING = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table"}
+PLOT_ENDINGS = (".png", ".svg")
+PLOT_DPI = 200
 
 Source = Annotated[
     str,
@@ -62,89 +46,193 @@ Source = Annotated[
         show_default=False,
     ),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Write to FILE, whole or not at all.", show_default=False),
-]
 Protected = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COL", help="A protected column; repeat it for each alone and all jointly."
-    ),
+    typer.Option(metavar="COL", help="A protected column; several make joint groups."),
 ]
 Outcome = Annotated[
-    str | None, typer.Option(metavar="COL", help="The column that says what happened.")
+    str | None, typer.Option(metavar="COL", help="The column that says who was selected.")
 ]
 Favorable = Annotated[
-    str | None, typer.Option(metavar="V", help="The outcome that means selected.")
+    str | None, typer.Option(metavar="V", help="The value of the outcome that means selected.")
 ]
 Reference = Annotated[
     list[str] | None,
-    typer.Option(metavar="COL=V", help="The designated reference group of a protected column."),
+    typer.Option(
+        metavar="COL=V", help="The group of a protected column that the others are compared with."
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL",
+        help="A column that a rule may use; repeat for more.  [default: all others]",
+    ),
+]
+Auditor = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="A classifier that predicts the group: logistic, svm, naive-bayes or trees; repeat "
+        "for more.  [default: all]",
+    ),
+]
+Beta = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|N,N",
+        help="The selection rate of the group, or a range.  [default: from the outcome]",
+    ),
 ]
 Band = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COL=N,N",
-        help="Cut a numeric protected column, N itself below: --band age=39 makes <= 39 and > 39.",
+        help="Cut a numeric protected column into groups: age=39 makes <= 39 and > 39.",
     ),
 ]
 Unknown = Annotated[
     list[str] | None,
-    typer.Option(metavar="V", help="A value that means that membership is not known."),
+    typer.Option(
+        metavar="V", help="A value that means that the group is not known; repeat for more."
+    ),
 ]
+Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
+Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write to FILE instead of the terminal.", show_default=False),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Draw the result as well: a .png or .svg file."),
+]
+FORMAT_OPTION: Any = typer.Option(
+    "--format", help="How to show the result.  [default: by the ending of --out, or table]"
+)
 FormatT = TypeVar("FormatT", bound=StrEnum)
 
 
-def format_of(chosen: FormatT | None, out: Path | None, formats: type[FormatT]) -> FormatT:
-    """Return the format asked for, or the one that the output file's ending names."""
-    if chosen is not None:
-        return chosen
-    endings = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table"}
-    named = endings.get(out.suffix.lower() if out else "", "table")
-    if named not in [each.value for each in formats]:
+def check_outputs(
+    source: str,
+    *,
+    out: Path | None,
+    plot: Path | None,
+    form: FormatT | None,
+    formats: type[FormatT],
+) -> FormatT:
+    """Refuse what could not be written, before anything is computed; return the format.
+
+    The format is the one asked for, or the one that the ending of `out` names.
+    """
+    named = FORMAT_OF_ENDING.get(out.suffix.lower() if out else "", "table")
+    if form is None and named not in list(formats):
         raise OptionError(f"--out {out}: cannot be written as {named}; name a --format")
-    return formats(named)
+    if plot is not None and plot.suffix.lower() not in PLOT_ENDINGS:
+        raise OptionError(f"--plot {plot}: expected a name ending in .png or .svg")
+    for option, path in (("--out", out), ("--plot", plot)):
+        if path is not None:
+            check_writable(option, path)
+            if is_same_file(path, Path(source)):
+                raise OutputError(
+                    f"{option} {path}: is the file that is audited; choose another name"
+                )
+    if plot is not None and out is not None and is_same_file(plot, out):
+        raise OutputError(f"--plot {plot}: is the name of --out too; choose another name")
+    return formats(named) if form is None else form
 
 
-def deliver(text: str, out: Path | None, source: str) -> None:
-    """Print a result, or write it to a file that is not the one it was made from."""
+def check_writable(option: str, path: Path) -> None:
+    """Refuse a file whose folder does not exist, or that is a folder."""
+    if not path.resolve().parent.is_dir():
+        raise OutputError(
+            f"{option} {path}: there is no folder {path.resolve().parent}; it cannot be written"
+        )
+    if path.is_dir():
+        raise OutputError(f"{option} {path}: cannot be written: it is a folder")
+
+
+def is_same_file(first: Path, second: Path) -> bool:
+    """Return whether two names mean one file, or would."""
+    if first.exists() and second.exists():
+        return first.samefile(second)
+    return first.resolve() == second.resolve()
+
+
+def deliver(result: Result, form: StrEnum, *, out: Path | None, plot: Path | None) -> None:
+    """Draw a result if asked to, and print it or write it to a file."""
+    from fourfifths._tables.files import replace_file, write_whole
+
+    if plot is not None:
+        figure = result.plot()
+        replace_file(plot, lambda temporary: figure.savefig(temporary, dpi=PLOT_DPI))
+        typer.echo(f"wrote {plot}", err=True)
     if out is None:
-        sys.stdout.write(text)
+        show(result, form)
         return
-    if out.exists() and Path(source).exists() and out.samefile(source):
-        raise OutputError(f"--out {out}: is the file that is audited; choose another name")
-    from fourfifths._tables.files import write_whole
-
-    write_whole(out, text)
+    write_whole(out, shell_text(result, form))
     typer.echo(f"wrote {out}", err=True)
+
+
+def show(result: Result, form: StrEnum) -> None:
+    """Print a result on standard output; a table in colour if that is a terminal."""
+    if form == Format.TABLE:
+        from fourfifths._report import print_document
+
+        print_document(shell_document(result), sys.stdout)
+    else:
+        sys.stdout.write(shell_text(result, form))
+
+
+def shell_text(result: Result, form: StrEnum) -> str:
+    """Return a result in one of the formats, without colour."""
+    from fourfifths._report import document_markdown, document_text
+    from fourfifths._report.csv import records_csv
+
+    if form == Format.JSON:
+        return f"{result.to_json()}\n"
+    if form == Format.CSV:
+        return records_csv(result.to_records())
+    if form == Format.MARKDOWN:
+        return document_markdown(shell_document(result))
+    return f"{document_text(shell_document(result))}\n"
+
+
+def shell_document(result: Result) -> Any:
+    """Return a result as a page whose notes name options instead of Python arguments."""
+    from fourfifths._cli.messages import for_shell
+    from fourfifths._report import to_document
+
+    document = to_document(result)
+    notes = tuple(for_shell(note, is_note=True) for note in document.notes)
+    return replace(document, notes=notes)
 
 
 def pairs(
     texts: Sequence[str] | None, option: str, protected: Sequence[str] | None
 ) -> dict[str, Any]:
     """Split COL=V; a column's own name may hold an equals sign."""
-    found = {}
+    values = {}
     for text in texts or ():
-        known = [column for column in protected or () if text.startswith(f"{column}=")]
-        column = max(known, key=len, default=text.partition("=")[0])
+        columns = [column for column in protected or () if text.startswith(f"{column}=")]
+        column = max(columns, key=len, default=text.partition("=")[0])
         if not text.startswith(f"{column}=") or not text[len(column) + 1 :]:
             raise OptionError(f"{option} {text!r}: expected COL=V, as in race=White")
-        found[column] = text[len(column) + 1 :]
-    return found
+        values[column] = text[len(column) + 1 :]
+    return values
 
 
 def bands(texts: Sequence[str] | None, protected: Sequence[str] | None) -> dict[str, list[float]]:
     """Read COL=N,N."""
-    found = {}
-    for column, edges in pairs(texts, "--band", protected).items():
+    edges = {}
+    for column, text in pairs(texts, "--band", protected).items():
         try:
-            found[column] = [float(edge) for edge in edges.split(",")]
+            edges[column] = [float(edge) for edge in text.split(",")]
         except ValueError:
             raise OptionError(
-                f"--band {column}={edges}: expected numbers separated by commas, as in age=25,40"
+                f"--band {column}={text}: expected numbers separated by commas, as in age=25,40"
             ) from None
-    return found
+    return edges
 
 
 def rates(text: str | None) -> float | tuple[float, float] | None:
@@ -152,11 +240,11 @@ def rates(text: str | None) -> float | tuple[float, float] | None:
     if text is None:
         return None
     try:
-        found = [float(part) for part in text.split(",")]
+        numbers = [float(number) for number in text.split(",")]
     except ValueError:
-        found = []
-    if len(found) == 1:
-        return found[0]
-    if len(found) == 2:
-        return found[0], found[1]
+        numbers = []
+    if len(numbers) == 1:
+        return numbers[0]
+    if len(numbers) == 2:
+        return numbers[0], numbers[1]
     raise OptionError(f"--beta {text}: expected a rate, or two separated by a comma: 0.2,0.3")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -15,12 +14,16 @@ from fourfifths._cli.options import (
     CertificateFormat,
     Favorable,
     Outcome,
+    Protected,
     Reference,
     Source,
     Unknown,
     bands,
+    check_writable,
+    is_same_file,
     pairs,
     rates,
+    show,
 )
 from fourfifths.errors import OptionError, OutputError
 
@@ -44,17 +47,18 @@ def repair(
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="The repaired table: .csv, .tsv or .parquet.")
     ],
-    protected: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="A protected column; several make joint groups."),
-    ] = None,
+    protected: Protected = None,
     stratify_by: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="Stratify by other columns than the protected ones."),
+        typer.Option(
+            metavar="COL", help="Make the strata of these columns instead of the protected ones."
+        ),
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(metavar="COL", help="A column to repair; repeat it. Default: all others."),
+        typer.Option(
+            metavar="COL", help="A column to repair; repeat for more.  [default: all others]"
+        ),
     ] = None,
     order: Annotated[
         list[str] | None,
@@ -67,35 +71,36 @@ def repair(
     scope: Annotated[
         str | None,
         typer.Option(
-            metavar="joint|column", help="Columns as a whole, or each alone.  [default: joint]"
+            metavar="joint|column",
+            help="Repair the columns together, or each alone.  [default: joint]",
         ),
     ] = None,
     amount: Annotated[
         str | None,
         typer.Option(
             metavar="N|certified",
-            help="How much: 0 to 1, or the least that is certified.  [default: 1]",
+            help="How much to repair: 0 to 1, or the least that is certified.  [default: 1]",
         ),
     ] = None,
     ties: Annotated[
         str | None,
         typer.Option(
             metavar="split|mid",
-            help="Equal values: spread by chance, or kept together.  [default: split]",
+            help="Equal values: split at random, or kept together.  [default: split]",
         ),
     ] = None,
     small: Annotated[
         str | None,
         typer.Option(
             metavar="error|pool",
-            help="Groups of fewer than 4 rows: refused, or made one.  [default: error]",
+            help="Groups of fewer than 4 rows: an error, or merged.  [default: error]",
         ),
     ] = None,
     unseen: Annotated[
         str | None,
         typer.Option(
             metavar="error|keep",
-            help="Rows of no fitted group: refused, or left as they are.  [default: error]",
+            help="Rows of a group that was not fitted: an error, or kept.  [default: error]",
         ),
     ] = None,
     band: Band = None,
@@ -105,16 +110,19 @@ def repair(
     reference: Reference = None,
     beta: Annotated[
         str | None,
-        typer.Option(metavar="N|N,N", help="The group's selection rate, for the impact floor."),
+        typer.Option(
+            metavar="N|N,N", help="The selection rate of the group, for the impact floor."
+        ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the fitted repair as JSON.")
     ] = None,
     apply: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Apply a saved repair; nothing is fitted.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Apply a saved repair instead of fitting one."),
     ] = None,
     overwrite: Annotated[  # noqa: FBT002 - typer's way to make a flag
-        bool, typer.Option("--overwrite", help="Allow OUT to be IN itself.")
+        bool, typer.Option("--overwrite", help="Allow OUT to replace the table that is repaired.")
     ] = False,
     random_state: Annotated[
         int | None,
@@ -131,7 +139,7 @@ def repair(
         CertificateFormat, typer.Option("--format", help="How to show what the repair did.")
     ] = CertificateFormat.TABLE,
 ) -> None:
-    """Repair a table so that its columns do not give a protected attribute away.
+    """Repair a table so that its columns no longer reveal a protected attribute.
 
     Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
     """
@@ -198,25 +206,21 @@ def _deliver(
 
 def _show(done: FileRepair, detail: EffectChoice, form: CertificateFormat) -> None:
     """Show how the amount was found, and what the repair did."""
-    from fourfifths._report.effect import effect_markdown, print_effect
-
     amount = done.certified_amount
-    effect = (
-        None
-        if detail is EffectChoice.NONE
-        else done.effect("full" if detail is EffectChoice.FULL else "quick")
-    )
+    effect = None
+    if detail is not EffectChoice.NONE:
+        effect = done.effect("full" if detail is EffectChoice.FULL else "quick")
     if form is CertificateFormat.JSON:
-        shown = {"effect": None} if effect is None else effect.to_dict()
-        found = None if amount is None else amount.to_dict()
-        sys.stdout.write(f"{json.dumps(shown | {'certified_amount': found}, indent=2)}\n")
+        import json
+
+        report = {} if effect is None else effect.to_dict()
+        report["certified_amount"] = None if amount is None else amount.to_dict()
+        sys.stdout.write(f"{json.dumps(report, indent=2)}\n")
         return
     if amount is not None:
         sys.stdout.write(f"{amount}\n\n")
-    if effect is not None and form is CertificateFormat.TABLE:
-        print_effect(effect, sys.stdout)
-    elif effect is not None:
-        sys.stdout.write(effect_markdown(effect))
+    if effect is not None:
+        show(effect, form)
 
 
 def _amount(text: str) -> Any:
@@ -246,21 +250,13 @@ def _check_files(
     from fourfifths._tables.write import check_output
 
     check_output(out)
-    if not overwrite and _same(out, Path(source)):
+    if not overwrite and is_same_file(out, Path(source)):
         raise OutputError(f"{out}: is the file that is repaired; --overwrite replaces it")
     for option, path in (("OUT", out), ("--save", save)):
-        if path is not None and not path.resolve().parent.is_dir():
-            raise OutputError(f"{option} {path}: there is no folder {path.resolve().parent}")
-        if path is not None and path.is_dir():
-            raise OutputError(f"{option} {path}: cannot be written: it is a folder")
-    if apply is not None and _same(out, apply):
+        if path is not None:
+            check_writable(option, path)
+    if apply is not None and is_same_file(out, apply):
         raise OutputError(f"{out}: is the saved repair; choose another name")
     for path in (Path(source), out, apply):
-        if save is not None and path is not None and _same(save, path):
+        if save is not None and path is not None and is_same_file(save, path):
             raise OutputError(f"--save {save}: is the name of another file; choose a third")
-
-
-def _same(one: Path, other: Path) -> bool:
-    if one.exists() and other.exists():
-        return one.samefile(other)
-    return one.resolve() == other.resolve()

@@ -8,25 +8,27 @@ from typing import Annotated
 
 import typer
 
+from fourfifths._cli.options import Jobs
+
 
 def reproduce(
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FIGURE",
-            help="sat, predictability, utility, several, comparison, beyond-trees, "
-            "beyond-amounts or beyond-joint; repeat it. Default: all.",
+            help="Make this figure only: sat, predictability, utility, several, comparison, "
+            "beyond-trees, beyond-amounts or beyond-joint; repeat for more.  [default: all]",
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where figures, tables and REPORT.md go.")
+        Path, typer.Option(metavar="DIR", help="The folder for figures, tables and REPORT.md.")
     ] = Path("reproduction"),
     quick: Annotated[  # noqa: FBT002 - typer's way to make a flag
-        bool, typer.Option("--quick", help="Three amounts and two splits: under two minutes.")
+        bool, typer.Option("--quick", help="Only three amounts and two splits: under two minutes.")
     ] = False,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
+    jobs: Jobs = -1,
 ) -> None:
-    """Rerun the paper's experiments, claim by claim. A run that was stopped goes on."""
+    """Rerun the paper's experiments and check its claims. A run that was stopped goes on."""
     from fourfifths._paper.reproduce import QUICK_CAUTION
     from fourfifths._paper.reproduce import reproduce as run
 
@@ -36,6 +38,6 @@ def reproduce(
         typer.echo(f"{claim.verdict}: {claim.claim}: {claim.measured}")
     if quick:
         typer.echo(QUICK_CAUTION, err=True)
-    took = f"{time.monotonic() - start:.0f} s"
     figures = f"{len(done.figures)} figure{'s' if len(done.figures) != 1 else ''}"
-    typer.echo(f"wrote {figures} and REPORT.md to {done.folder} in {took}", err=True)
+    seconds = f"{time.monotonic() - start:.0f} s"
+    typer.echo(f"wrote {figures} and REPORT.md to {done.folder} in {seconds}", err=True)

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import sys
-from enum import StrEnum
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fourfifths._cli.options import (
+    FORMAT_OPTION,
+    Auditor,
     Band,
+    Columns,
     Favorable,
+    Format,
+    Jobs,
     Out,
     Outcome,
+    Plot,
     Protected,
     Reference,
+    Seed,
     Source,
     bands,
+    check_outputs,
     deliver,
-    format_of,
     pairs,
 )
 from fourfifths.errors import OptionError
-
-
-class TradeoffFormat(StrEnum):
-    """How a trade-off is shown."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
 
 
 def tradeoff(
@@ -39,55 +37,68 @@ def tradeoff(
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COL", help="A column to repair and to use; repeat it. Default: all."),
-    ] = None,
+    columns: Columns = None,
     model: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="LR, SVM or GNB; repeat it.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A model of the outcome: LR, SVM or GNB; repeat for more.  [default: all]",
+        ),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(help="random, combinatorial or geometric; repeat it.  [default: random]"),
+        typer.Option(
+            metavar="NAME",
+            help="random, combinatorial or geometric; repeat for more.  [default: random]",
+        ),
     ] = None,
     scope: Annotated[
-        list[str] | None, typer.Option(help="joint or column; repeat it.  [default: joint]")
+        list[str] | None,
+        typer.Option(
+            metavar="joint|column",
+            help="Repair the columns together, or each alone; repeat for both.  [default: joint]",
+        ),
     ] = None,
     amounts: Annotated[
-        str, typer.Option(metavar="N,N", help="The amounts to try.")
+        str, typer.Option(metavar="N,N", help="The amounts of repair to try, from 0 to 1.")
     ] = "0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1",
     split: Annotated[
         str | None,
-        typer.Option(metavar="N|COL", help="The share of test rows, or a column: train or test."),
+        typer.Option(
+            metavar="N|COL", help="The share of test rows, or a column that says train or test."
+        ),
     ] = None,
-    repeats: Annotated[int | None, typer.Option(help="Random splits.  [default: 10]")] = None,
-    auditor: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="logistic, svm, naive-bayes or trees. Default: all."),
+    repeats: Annotated[
+        int | None, typer.Option(help="Number of random splits.  [default: 10]")
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    auditor: Auditor = None,
+    confidence: Annotated[float, typer.Option(help="The confidence of the intervals.")] = 0.95,
     band: Band = None,
     results: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep finished cells in FILE, and go on from there."),
+        typer.Option(
+            metavar="FILE",
+            help="Keep finished parts in FILE; a run that was stopped goes on there.",
+        ),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
-    random_state: Annotated[int, typer.Option(help="The seed.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png or .svg.")
-    ] = None,
-    output_format: Annotated[
-        TradeoffFormat | None,
-        typer.Option("--format", help="How to show it.  [default: by --out, or table]"),
-    ] = None,
+    jobs: Jobs = -1,
+    random_state: Seed = 0,
+    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
     out: Out = None,
+    plot: Plot = None,
 ) -> None:
-    """Show what each amount of repair costs, on held-out rows."""
-    _check_plot(plot)
-    form = format_of(output_format, out, TradeoffFormat)
+    """Show what each amount of repair costs, measured on rows that were held out."""
+    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    try:
+        parsed_amounts = [float(number) for number in amounts.split(",")]
+    except ValueError:
+        raise OptionError(f"--amounts {amounts}: expected numbers separated by commas") from None
+    share_or_column: float | str | None = split
+    with suppress(ValueError):
+        share_or_column = None if split is None else float(split)
     from fourfifths._tradeoff.tradeoff import tradeoff as run
 
-    chosen: dict[str, Any] = {"methods": method, "scopes": scope, "auditors": auditor}
+    choices: dict[str, Any] = {"methods": method, "scopes": scope, "auditors": auditor}
     curve = run(
         source,
         protected=protected,
@@ -97,49 +108,13 @@ def tradeoff(
         columns=columns,
         bands=bands(band, protected),
         models=model,
-        amounts=_amounts(amounts),
-        split=_split(split),
+        amounts=parsed_amounts,
+        split=share_or_column,
         repeats=repeats,
         confidence=confidence,
         results=results,
         n_jobs=jobs,
         random_state=random_state,
-        **{name: value for name, value in chosen.items() if value},
+        **{name: value for name, value in choices.items() if value},
     )
-    if plot is not None:
-        curve.plot(plot)
-        typer.echo(f"wrote {plot}", err=True)
-    from fourfifths._report.tradeoff import print_tradeoff, tradeoff_csv
-
-    if form is TradeoffFormat.TABLE and out is None:
-        print_tradeoff(curve, sys.stdout)
-        return
-    texts = {
-        TradeoffFormat.TABLE: lambda: f"{curve}\n",
-        TradeoffFormat.JSON: lambda: f"{curve.to_json()}\n",
-        TradeoffFormat.CSV: lambda: tradeoff_csv(curve),
-    }
-    deliver(texts[form](), out, source)
-
-
-def _amounts(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise OptionError(f"--amounts {text}: expected numbers separated by commas") from None
-
-
-def _split(text: str | None) -> float | str | None:
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text
-
-
-def _check_plot(plot: Path | None) -> None:
-    if plot is None:
-        return
-    if plot.suffix.lower() not in (".png", ".svg"):
-        raise OptionError(f"--plot {plot}: expected a name ending in .png or .svg")
-    if not plot.resolve().parent.is_dir():
-        raise OptionError(f"--plot {plot}: there is no folder {plot.resolve().parent}")
+    deliver(curve, form, out=out, plot=plot)

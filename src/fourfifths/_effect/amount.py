@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import narwhals as nw
 import numpy as np
@@ -17,7 +17,7 @@ from fourfifths._certify.certify import MAX_ROWS, certify
 from fourfifths._certify.result import Certificate, Verdict
 from fourfifths._progress import steps
 from fourfifths._repair.repairer import Repairer
-from fourfifths._results import FrameKind, plain
+from fourfifths._results import Record, Result, flat, plain
 from fourfifths._tables.load import load_rows, rows_of
 from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.roles import assign_roles
@@ -49,8 +49,8 @@ class Step:
     impact_floor_interval: Interval
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertifiedAmount:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CertifiedAmount(Result):
     """The least amount whose result is certified, and how it was found.
 
     Attributes
@@ -73,19 +73,11 @@ class CertifiedAmount:
     confidence: float
     certificate: Certificate
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the amount and the curve, ready for JSON."""
-        names = ("amount", "curve", "tolerance", "confidence")
-        return {name: plain(getattr(self, name)) for name in names}
+    _not_in_json: ClassVar[tuple[str, ...]] = ("certificate",)
 
-    def to_frame(self, kind: FrameKind = "pandas") -> Any:
-        """Return the curve, one row per amount tried."""
-        records = [plain(step) for step in self.curve]
-        for record in records:
-            low, high = record.pop("impact_floor_interval")
-            record |= {"impact_floor_low": low, "impact_floor_high": high}
-        columns = {name: [record[name] for record in records] for name in records[0]}
-        return nw.from_dict(columns, backend=kind).to_native()
+    def to_records(self) -> list[Record]:
+        """Return one record per amount that was tried, in order of amount."""
+        return [flat(plain(step)) for step in self.curve]
 
     def __str__(self) -> str:
         lines = [

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from fourfifths._arrays import Interval
-from fourfifths._results import plain
+from fourfifths._results import Record, Result, plain
 
 SCHEMA = "fourfifths/repair-effect/1"
 
@@ -63,8 +62,8 @@ class Audit:
     model: ModelImpact | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class RepairEffect:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RepairEffect(Result):
     """A repair's before and after.
 
     Attributes
@@ -93,19 +92,11 @@ class RepairEffect:
     not_repaired: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything, ready for JSON."""
-        found: dict[str, Any] = {"schema": SCHEMA, **plain(self)}
-        return found
+    _schema: ClassVar[str | None] = SCHEMA
 
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
-
-    def __str__(self) -> str:
-        from fourfifths._report.effect import effect_text
-
-        return effect_text(self)
+    def to_records(self) -> list[Record]:
+        """Return one record per repaired column."""
+        return [plain(column) for column in self.columns]
 
 
 @dataclass(frozen=True, kw_only=True)

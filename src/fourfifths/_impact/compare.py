@@ -414,6 +414,7 @@ def wrap(
     holm_p: FloatArray,
     roles: Roles,
     rule: Rule,
+    confidence: float,
 ) -> AttributeImpact:
     """Return the result: what the rule makes of each group, its figures, and the reasons.
 
@@ -464,4 +465,7 @@ def wrap(
         unknown=int(counts.rows[is_unknown].sum()),
         unknown_selected=int(counts.rows[is_unknown & selected].sum()),
         groups=tuple(groups),
+        rule=rule,
+        confidence=confidence,
+        within=roles.within,
     )

@@ -164,7 +164,15 @@ def impact(
     adjusted = holm(np.concatenate([comparison.p for comparison in comparisons]))
     ends = np.cumsum([comparison.p.size for comparison in comparisons])
     measured = tuple(
-        wrap(comparison, counts, selected=selected, holm_p=holm_p, roles=roles, rule=profile)
+        wrap(
+            comparison,
+            counts,
+            selected=selected,
+            holm_p=holm_p,
+            roles=roles,
+            rule=profile,
+            confidence=confidence,
+        )
         for comparison, holm_p in zip(comparisons, np.split(adjusted, ends[:-1]), strict=True)
     )
 

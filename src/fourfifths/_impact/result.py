@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from fourfifths._arrays import Interval
 from fourfifths._impact.rules import Rule
-from fourfifths._results import FrameKind, plain
+from fourfifths._results import Record, Result
 from fourfifths._stats.mantel_haenszel import Stratified
-from fourfifths.errors import OptionError, listed
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 SCHEMA = "fourfifths/impact/1"
+# What a flat record holds of a comparison within another column.
+STRATIFIED_COLUMNS = ("odds_ratio", "cmh", "cmh_p", "breslow_day", "breslow_day_p")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +32,8 @@ class Shortfall:
     to_pooled: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupImpact:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GroupImpact(Result):
     """One group compared with the reference.
 
     Let x of n be selected in the group and x' of n' in the reference. Undefined figures are NaN,
@@ -145,13 +143,27 @@ class GroupImpact:
     because: str
     why: dict[str, str] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures, undefined ones as None."""
-        return {figure.name: plain(getattr(self, figure.name)) for figure in fields(self)}
+    def to_records(self) -> list[Record]:
+        """Return one flat record: intervals and nested figures spread over columns."""
+        record: Record = {}
+        for name, value in self.to_dict().items():
+            if isinstance(getattr(self, name), tuple):
+                lower, upper = value or (None, None)
+                record |= {f"{name}_low": lower, f"{name}_high": upper}
+            elif name == "shortfall":
+                record |= {f"shortfall_{rate}": persons for rate, persons in value.items()}
+            elif name == "stratified":
+                figures = value or {}
+                record |= {f"stratified_{key}": figures.get(key) for key in STRATIFIED_COLUMNS}
+            elif name in ("values", "why"):
+                record[name] = "; ".join(f"{key}: {text}" for key, text in value.items())
+            else:
+                record[name] = value
+        return [record]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AttributeImpact:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AttributeImpact(Result):
     """One protected column, or several jointly.
 
     Attributes
@@ -163,13 +175,22 @@ class AttributeImpact:
         Rows whose membership is not known, and how many of those were selected.
     groups : tuple of GroupImpact
         The reference included.
+    rule : Rule
+    confidence : float
+    within : str or None
+        The last three as in the `Impact` that it belongs to.
     """
+
+    _not_in_json: ClassVar[tuple[str, ...]] = ("rule", "confidence", "within")
 
     protected: tuple[str, ...]
     reference: str
     unknown: int
     unknown_selected: int
     groups: tuple[GroupImpact, ...]
+    rule: Rule
+    confidence: float
+    within: str | None
 
     @property
     def name(self) -> str:
@@ -192,19 +213,19 @@ class AttributeImpact:
         names = ", ".join(repr(group.group) for group in self.groups)
         raise KeyError(f"no group {key!r} of {self.name!r}; its groups are {names}")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the groups and their figures, undefined ones as None."""
-        return {
-            "protected": list(self.protected),
+    def to_records(self) -> list[Record]:
+        """Return one flat record per group, intervals and nested figures spread over columns."""
+        shared = {
+            "rule": self.rule.name,
+            "protected": " & ".join(self.protected),
             "reference": self.reference,
             "unknown": self.unknown,
-            "unknown_selected": self.unknown_selected,
-            "groups": [group.to_dict() for group in self.groups],
         }
+        return [shared | record for group in self.groups for record in group.to_records()]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Impact:
+class Impact(Result):
     """What happened, and what a rule makes of it. It prints itself as tables.
 
     Attributes
@@ -281,14 +302,6 @@ class Impact:
             f"first, as in result[{first.name!r}][{first.groups[0].group!r}]"
         )
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        from fourfifths._report.impact import impact_text
-
-        return impact_text(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/impact.schema.json describes it."""
         return {
@@ -308,33 +321,6 @@ class Impact:
             "notes": list(self.notes),
         }
 
-    def to_json(self) -> str:
-        """Return the JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """Return one flat record per group; nested figures are spread over several keys."""
-        from fourfifths._report.impact import impact_records
-
-        return impact_records(self)
-
-    def to_frame(self, kind: FrameKind = "pandas") -> Any:
-        """Return `to_records` as a dataframe of the kind asked for."""
-        import narwhals as nw
-
-        if kind not in get_args(FrameKind):
-            raise OptionError(f"kind={kind!r}: expected one of {listed(get_args(FrameKind))}")
-        records = self.to_records()
-        columns = {name: [record[name] for record in records] for name in records[0]}
-        try:
-            return nw.from_dict(columns, backend=kind).to_native()
-        except ImportError as error:
-            raise OptionError(
-                f"kind={kind!r}: {kind} is not installed; pip install {kind}"
-            ) from error
-
-    def plot(self) -> Figure:
-        """Draw rates and ratios with their intervals and the rule's line."""
-        from fourfifths._plot.impact import plot_impact
-
-        return plot_impact(self)
+    def to_records(self) -> list[Record]:
+        """Return one flat record per group, intervals and nested figures spread over columns."""
+        return [record for attribute in self.attributes for record in attribute.to_records()]

@@ -1,1 +1,9 @@
 """How a result is drawn."""
+
+from __future__ import annotations
+
+# Importing a plot registers it with `draw`.
+from fourfifths._plot import certificate, impact, tradeoff
+from fourfifths._plot.style import draw
+
+__all__ = ["certificate", "draw", "impact", "tradeoff"]

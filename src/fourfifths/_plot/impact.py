@@ -3,89 +3,121 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fourfifths._impact.result import GroupImpact, Impact
+from fourfifths._arrays import Interval
+from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import REFERENCE
-from fourfifths._plot.style import BELOW, LINE, OTHER, literal
+from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
+from fourfifths.errors import OptionError
 
 MAX_RATIO = 4.0
+# An interval without an upper limit is drawn to beyond the right edge.
+OPEN_END = 10 * MAX_RATIO
 
 
-def plot_impact(result: Impact) -> Figure:
-    """Draw rates and ratios with their intervals, one block per attribute."""
-    blocks = result.attributes
-    heights = [len(block.groups) + 1.5 for block in blocks]
+@draw.register
+def draw_impact(result: Impact, ax: Axes | None = None) -> Figure | Axes:
+    """Draw rates and ratios with their intervals, one row of panels per attribute."""
+    if ax is None:
+        title = literal(f"{result.table}: {result.outcome} = {result.favorable}")
+        return _figure(result.attributes, f"{title}\n")
+    if len(result.attributes) > 1:
+        first = " & ".join(result.attributes[0].protected)
+        raise OptionError(
+            f"plot(ax=ax): the result has {len(result.attributes)} attributes, and one panel shows "
+            f"one of them; use result[{first!r}].plot(ax=ax)"
+        )
+    return draw_attribute(result.attributes[0], ax)
+
+
+@draw.register
+def draw_attribute(attribute: AttributeImpact, ax: Axes | None = None) -> Figure | Axes:
+    """Draw one attribute; with `ax`, its ratios only."""
+    if ax is None:
+        return _figure([attribute], "")
+    _draw_ratios(ax, attribute, [attribute])
+    _label_groups(ax, attribute)
+    ax.set_title(literal(_title(attribute)), loc="left", fontsize="medium")
+    return ax
+
+
+def _figure(attributes: Sequence[AttributeImpact], title: str) -> Figure:
+    heights = [len(attribute.groups) + 1.5 for attribute in attributes]
     figure = Figure(figsize=(9, 1 + 0.38 * sum(heights)), layout="constrained")
-    axes = figure.subplots(len(blocks), 2, squeeze=False, gridspec_kw={"height_ratios": heights})
-    for (left, right), block in zip(axes, blocks, strict=True):
-        names = [literal(_named(group)) for group in block.groups]
-        places = list(range(len(names)))
-        for place, group in zip(places, block.groups, strict=True):
-            _draw(left, place, group.selection_rate, group.selection_rate_interval, OTHER)
-            _draw_ratio(right, place, group)
-        left.set_yticks(places, names)
-        right.set_yticks(places, [""] * len(places))
-        for axis in (left, right):
-            axis.set_ylim(len(places) - 0.5, -0.5)
-            axis.spines[["top", "right"]].set_visible(False)
-            axis.grid(axis="x", color="#dddddd", linewidth=0.6)
-            axis.set_axisbelow(True)
+    axes = figure.subplots(
+        len(attributes), 2, squeeze=False, gridspec_kw={"height_ratios": heights}
+    )
+    for (left, right), attribute in zip(axes, attributes, strict=True):
+        for row, group in enumerate(attribute.groups):
+            _draw_interval(
+                left,
+                row,
+                value=group.selection_rate,
+                limits=group.selection_rate_interval,
+                color=OTHER,
+            )
+        _label_groups(left, attribute)
         left.set_xlim(0, 1)
         left.set_xlabel("selection rate")
-        title = f"{' & '.join(block.protected)}, compared with {block.reference}"
-        left.set_title(literal(title), loc="left", fontsize="medium")
-        right.set_xlabel("impact ratio")
-        _draw_lines(right, result)
-    percent = f"{100 * result.confidence:g}%"
-    figure.suptitle(
-        literal(f"{result.table}: {result.outcome} = {result.favorable}")
-        + f"\nintervals {percent}; rule {result.rule.name}",
-        fontsize="medium",
-    )
+        left.set_title(literal(_title(attribute)), loc="left", fontsize="medium")
+        tidy(left, grid="x")
+        # All panels of ratios have the same scale, so that attributes can be compared.
+        _draw_ratios(right, attribute, attributes)
+        right.set_yticks(range(len(attribute.groups)), [""] * len(attribute.groups))
+    confidence, rule = attributes[0].confidence, attributes[0].rule.name
+    figure.suptitle(f"{title}intervals {100 * confidence:g}%; rule {rule}", fontsize="medium")
     return figure
 
 
-def _draw(axis: Axes, place: int, value: float, limits: tuple[float, float], color: str) -> None:
-    low, high = limits
-    high = MAX_RATIO * 10 if math.isnan(high) else high
-    if not math.isnan(low):
-        axis.plot([low, high], [place, place], color=color, linewidth=2, solid_capstyle="butt")
-    if not math.isnan(value):
-        axis.plot([value], [place], "o", color=color, markersize=5)
-
-
-def _draw_ratio(axis: Axes, place: int, group: GroupImpact) -> None:
-    color = BELOW if group.below_line else OTHER
-    _draw(axis, place, group.impact_ratio, group.impact_ratio_interval, color)
-
-
-def _draw_lines(axis: Axes, result: Impact) -> None:
-    for line in result.rule.lines:
-        axis.axvline(float(line), color=LINE, linestyle="--", linewidth=1)
-        axis.annotate(
-            str(line),
-            (float(line), 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 3),
-            textcoords="offset points",
-            ha="center",
-            fontsize="small",
-            color=LINE,
+def _draw_ratios(
+    axis: Axes, attribute: AttributeImpact, scaled_with: Sequence[AttributeImpact]
+) -> None:
+    for row, group in enumerate(attribute.groups):
+        _draw_interval(
+            axis,
+            row,
+            value=group.impact_ratio,
+            limits=group.impact_ratio_interval,
+            color=BELOW if group.below_line else OTHER,
         )
+    for line in attribute.rule.lines:
+        axis.axvline(float(line), color=LINE, linestyle="--", linewidth=1)
+        label_line(axis, str(line), x=float(line))
     axis.axvline(1, color=LINE, linewidth=0.8)
     ratios = [
-        limit
-        for attribute in result.attributes
-        for group in attribute.groups
-        for limit in (group.impact_ratio, group.impact_ratio_interval[1])
-        if not math.isnan(limit)
+        ratio
+        for panel in scaled_with
+        for group in panel.groups
+        for ratio in (group.impact_ratio, group.impact_ratio_interval[1])
+        if not math.isnan(ratio)
     ]
     axis.set_xlim(0, min(max([1.15, *(1.05 * ratio for ratio in ratios)]), MAX_RATIO))
+    axis.set_ylim(len(attribute.groups) - 0.5, -0.5)
+    axis.set_xlabel("impact ratio")
+    tidy(axis, grid="x")
 
 
-def _named(group: GroupImpact) -> str:
-    suffix = " (reference)" if group.finding == REFERENCE else ""
-    return f"{group.group}{suffix}  {group.selected:,}/{group.n:,}"
+def _draw_interval(axis: Axes, row: int, *, value: float, limits: Interval, color: str) -> None:
+    lower, upper = limits
+    if not math.isnan(lower):
+        upper = OPEN_END if math.isnan(upper) else upper
+        axis.plot([lower, upper], [row, row], color=color, linewidth=2, solid_capstyle="butt")
+    if not math.isnan(value):
+        axis.plot([value], [row], "o", color=color, markersize=5)
+
+
+def _label_groups(axis: Axes, attribute: AttributeImpact) -> None:
+    labels = []
+    for group in attribute.groups:
+        suffix = " (reference)" if group.finding == REFERENCE else ""
+        labels.append(literal(f"{group.group}{suffix}  {group.selected:,}/{group.n:,}"))
+    axis.set_yticks(range(len(labels)), labels)
+    axis.set_ylim(len(labels) - 0.5, -0.5)
+
+
+def _title(attribute: AttributeImpact) -> str:
+    return f"{' & '.join(attribute.protected)}, compared with {attribute.reference}"

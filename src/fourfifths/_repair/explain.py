@@ -11,7 +11,7 @@ from fourfifths._arrays import CodeArray, FloatArray
 from fourfifths._repair.model import Model, PlacedValues, members_of
 from fourfifths._repair.ordered import Method, OrderedColumn
 from fourfifths._repair.random import Draws
-from fourfifths._results import plain
+from fourfifths._results import Record, Result, plain
 from fourfifths._tables.strata import Strata
 from fourfifths._tables.types import ColumnType
 from fourfifths.errors import TableError
@@ -45,8 +45,8 @@ class Cell:
     repaired: Any
 
 
-@dataclass(frozen=True, kw_only=True)
-class Explanation:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Explanation(Result):
     """What a repair did to one row, and why.
 
     Attributes
@@ -64,10 +64,9 @@ class Explanation:
     because: str
     cells: tuple[Cell, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation ready for JSON."""
-        document: dict[str, Any] = plain(self)
-        return document
+    def to_records(self) -> list[Record]:
+        """Return one record per value that was looked at."""
+        return [plain(cell) for cell in self.cells]
 
     def __str__(self) -> str:
         lines = [f"stratum {self.stratum}: {self.because}"]

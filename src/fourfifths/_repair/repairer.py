@@ -26,7 +26,7 @@ from fourfifths._tables.load import Rows, one_row, rows_of
 from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns
-from fourfifths.errors import ColumnError, OptionError, listed, nearest
+from fourfifths.errors import ColumnError, OptionError, RepairError, listed, nearest
 
 MAX_LEVELS = 16_384
 MIN_LEVELS = 2
@@ -229,7 +229,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """
         saved = load_repair(path)
         loaded = cls(**{**saved.settings, "random_state": random_state})
-        _check_options(loaded.get_params(deep=False))
+        try:
+            _check_options(loaded.get_params(deep=False))
+        except OptionError as error:
+            raise RepairError(f"{path}: settings: {error}") from error
         loaded.n_features_in_ = saved.n_features
         if saved.names is not None:
             loaded.feature_names_in_ = np.array(saved.names, dtype=object)

@@ -1,1 +1,20 @@
-"""How a result is shown as text."""
+"""How a result is shown as text: Result -> Document -> terminal, Markdown."""
+
+from __future__ import annotations
+
+# Importing a page registers it with `to_document`.
+from fourfifths._report import certificate, effect, impact, tradeoff
+from fourfifths._report.document import to_document
+from fourfifths._report.markdown import document_markdown
+from fourfifths._report.terminal import document_text, print_document
+
+__all__ = [
+    "certificate",
+    "document_markdown",
+    "document_text",
+    "effect",
+    "impact",
+    "print_document",
+    "to_document",
+    "tradeoff",
+]

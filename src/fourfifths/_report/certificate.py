@@ -1,87 +1,131 @@
-"""A `Certificate` as text: tables for a terminal, Markdown."""
+"""A `Certificate` as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TextIO
 
-from fourfifths._certify.result import AuditorResult, Certificate, PairCertificate, Verdict
-from fourfifths._report.document import Document, Section, Sheet
-from fourfifths._report.markdown import document_markdown
-from fourfifths._report.terminal import TEXT_WIDTH, document_text, print_document
+from fourfifths._certify.result import Certificate, Verdict
+from fourfifths._report.document import Document, Section, Sentence, Sheet, Tone, to_document
 from fourfifths._text import UNDEFINED, interval, number
 
-SHOWN_LEAKS = 10
-COLORS: Mapping[Verdict, str] = {
-    "certified": "green",
-    "not certified": "red",
-    "inconclusive": "yellow",
+MAX_LEAKS_SHOWN = 10
+TONES: Mapping[Verdict, Tone] = {
+    "certified": "good",
+    "not certified": "bad",
+    "inconclusive": "open",
 }
 LEGEND = (
-    "BER: balanced error rate of predicting membership, 0.5 is guessing; bound: the least impact "
-    "ratio that the BER allows; floor: that the whole ROC curve allows, at beta; reverse: the "
-    "floor of rules that harm the reference; witness: the impact ratio of the most harmful rule "
-    "found. Not legal advice."
+    "BER: balanced error rate of predicting who is in the group, 0.5 is guessing; bound: the "
+    "smallest impact ratio that the BER allows; floor: the smallest that the whole ROC curve "
+    "allows, at beta; reverse: the floor of rules that harm the reference; witness: the impact "
+    "ratio of the most harmful rule found. Not legal advice."
 )
 
 
-def certificate_text(certificate: Certificate, width: int = TEXT_WIDTH) -> str:
-    """Return the terminal's tables without colour."""
-    return document_text(certificate_document(certificate), width)
-
-
-def print_certificate(certificate: Certificate, stream: TextIO) -> None:
-    """Print the verdict, the tables and the notes; in colour if the stream is a terminal."""
-    print_document(certificate_document(certificate), stream)
-
-
-def certificate_markdown(certificate: Certificate) -> str:
-    """Return the verdict, the tables and the notes as Markdown."""
-    return document_markdown(certificate_document(certificate))
-
-
+@to_document.register
 def certificate_document(certificate: Certificate) -> Document:
-    """Return the page: the verdict's grounds, then the tables."""
+    """Return the page: the verdict and its grounds, then the tables."""
+    grounds = tuple(
+        Sentence(text=f"{pair.group} against {pair.reference}: {pair.verdict}, {pair.because}.")
+        for pair in certificate.pairs
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
     return Document(
-        headline=_headline(certificate),
-        sections=(
-            Section(sheets=(), lines=tuple((line, False) for line in _because_lines(certificate))),
-            Section(sheets=tuple(certificate_sheets(certificate))),
+        headline=(
+            f"{certificate.verdict}: {certificate.table}, {' & '.join(certificate.protected)}, "
+            f"impact ratio {certificate.threshold:g}, {certificate.rows:,} rows"
         ),
-        notes=(*certificate.notes, _hash_note(certificate)),
+        sections=(Section(sentences=grounds), Section(sheets=tuple(_sheets(certificate)))),
+        notes=(
+            *certificate.notes,
+            f"data SHA-256 {certificate.data_sha256}, seed {certificate.random_state}, {versions}",
+        ),
         closing=(LEGEND,),
-        style=f"bold {COLORS[certificate.verdict]}",
+        tone=TONES[certificate.verdict],
     )
 
 
-def certificate_sheets(certificate: Certificate) -> Iterator[Sheet]:
-    """Yield the tables: pairs, auditors of the worst pair, leaks."""
-    worst, line = certificate.worst, certificate.threshold
+def _sheets(certificate: Certificate) -> Iterator[Sheet]:
+    """Yield the tables: pairs, auditors of the worst pair, tests, leaks."""
+    worst, threshold, posterior = (
+        certificate.worst,
+        certificate.threshold,
+        certificate.worst.posterior,
+    )
     if len(certificate.pairs) > 1:
-        yield _pairs_sheet(certificate)
-    rows = tuple(_auditor_row(each) for each in worst.auditors)
+        yield Sheet(
+            title=f"each group against {certificate.worst.reference}",
+            headers=("group", "n", "beta", "least BER", "witness", "limits", "verdict"),
+            rows=tuple(
+                (
+                    pair.group,
+                    f"{pair.n:,}",
+                    number(pair.beta),
+                    number(min(auditor.balanced_error_rate for auditor in pair.auditors)),
+                    number(pair.witness.impact_ratio),
+                    interval(pair.witness.impact_ratio_interval),
+                    pair.verdict,
+                )
+                for pair in certificate.pairs
+            ),
+            marked=tuple(
+                index
+                for index, pair in enumerate(certificate.pairs)
+                if pair.verdict == "not certified"
+            ),
+        )
     yield Sheet(
         title=f"{worst.group} against {worst.reference}: predicting membership, out of fold",
         headers=("auditor", "BER", "limits", "bound", "floor", "limits", "reverse"),
-        rows=rows,
-        marked=tuple(each.impact_floor_interval[1] < line for each in worst.auditors),
+        rows=tuple(
+            (
+                auditor.name,
+                number(auditor.balanced_error_rate),
+                interval(auditor.interval),
+                number(auditor.impact_bound),
+                number(auditor.impact_floor),
+                interval(auditor.impact_floor_interval),
+                number(auditor.reverse_floor),
+            )
+            for auditor in worst.auditors
+        ),
+        marked=tuple(
+            index
+            for index, auditor in enumerate(worst.auditors)
+            if auditor.impact_floor_interval[1] < threshold
+        ),
     )
+    # A beta that was given is one number, and has no limits.
+    lower_beta, upper_beta = worst.beta_interval
+    beta_limits = UNDEFINED if lower_beta == upper_beta else interval(worst.beta_interval)
     yield Sheet(
         title="the two tests and the Bayesian form",
         headers=("", "value", "limits"),
         rows=(
-            ("beta, the selection rate of the group", number(worst.beta), _limits(worst)),
+            ("beta, the selection rate of the group", number(worst.beta), beta_limits),
             ("BER must exceed (paper)", number(worst.ber_threshold), UNDEFINED),
-            ("ratio must exceed (tight)", number(line), UNDEFINED),
-            *_posterior_rows(worst, line),
+            ("ratio must exceed (tight)", number(threshold), UNDEFINED),
+            (
+                f"posterior BER of {worst.strongest}",
+                number(posterior.balanced_error_rate),
+                interval(posterior.balanced_error_rate_interval),
+            ),
+            (
+                "posterior bound",
+                number(posterior.impact_bound),
+                interval(posterior.impact_bound_interval),
+            ),
+            (
+                f"probability that it is below {threshold:g}",
+                number(posterior.probability_below),
+                UNDEFINED,
+            ),
         ),
-        marked=(False,) * 6,
         name_width=40,
     )
-    leaks = certificate.leaks[:SHOWN_LEAKS]
-    more = f" (the first {SHOWN_LEAKS})" if len(certificate.leaks) > SHOWN_LEAKS else ""
+    more = f" (the first {MAX_LEAKS_SHOWN})" if len(certificate.leaks) > MAX_LEAKS_SHOWN else ""
     yield Sheet(
-        title=f"what each feature gives away{more}",
+        title=f"how much each feature reveals{more}",
         headers=("feature", "kind", "BER alone", "floor alone", f"{worst.strongest} loses"),
         rows=tuple(
             (
@@ -91,72 +135,6 @@ def certificate_sheets(certificate: Certificate) -> Iterator[Sheet]:
                 number(leak.impact_floor),
                 number(leak.loss),
             )
-            for leak in leaks
+            for leak in certificate.leaks[:MAX_LEAKS_SHOWN]
         ),
-        marked=(False,) * len(leaks),
     )
-
-
-def _pairs_sheet(certificate: Certificate) -> Sheet:
-    return Sheet(
-        title=f"each group against {certificate.worst.reference}",
-        headers=("group", "n", "beta", "least BER", "witness", "limits", "verdict"),
-        rows=tuple(
-            (
-                pair.group,
-                f"{pair.n:,}",
-                number(pair.beta),
-                number(min(each.balanced_error_rate for each in pair.auditors)),
-                number(pair.witness.impact_ratio),
-                interval(pair.witness.impact_ratio_interval),
-                pair.verdict,
-            )
-            for pair in certificate.pairs
-        ),
-        marked=tuple(pair.verdict == "not certified" for pair in certificate.pairs),
-    )
-
-
-def _auditor_row(found: AuditorResult) -> tuple[str, ...]:
-    return (
-        found.name,
-        number(found.balanced_error_rate),
-        interval(found.interval),
-        number(found.impact_bound),
-        number(found.impact_floor),
-        interval(found.impact_floor_interval),
-        number(found.reverse_floor),
-    )
-
-
-def _posterior_rows(pair: PairCertificate, line: float) -> Iterator[tuple[str, str, str]]:
-    form = pair.posterior
-    yield (
-        f"posterior BER of {pair.strongest}",
-        number(form.balanced_error_rate),
-        interval(form.balanced_error_rate_interval),
-    )
-    yield "posterior bound", number(form.impact_bound), interval(form.impact_bound_interval)
-    yield f"probability that it is below {line:g}", number(form.probability_below), UNDEFINED
-
-
-def _limits(pair: PairCertificate) -> str:
-    low, high = pair.beta_interval
-    return UNDEFINED if low == high else interval(pair.beta_interval)
-
-
-def _headline(certificate: Certificate) -> str:
-    return (
-        f"{certificate.verdict}: {certificate.table}, {' & '.join(certificate.protected)}, impact "
-        f"ratio {certificate.threshold:g}, {certificate.rows:,} rows"
-    )
-
-
-def _because_lines(certificate: Certificate) -> Iterator[str]:
-    for pair in certificate.pairs:
-        yield f"{pair.group} against {pair.reference}: {pair.verdict}, {pair.because}."
-
-
-def _hash_note(certificate: Certificate) -> str:
-    made = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
-    return f"data SHA-256 {certificate.data_sha256}, seed {certificate.random_state}, {made}"

@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from fourfifths._report.document import Document, Sheet
 from fourfifths._text import printable
 
-if TYPE_CHECKING:
-    pass
-
 
 def document_markdown(document: Document) -> str:
-    """Return the page as Markdown."""
+    """Return the page as Markdown, with its details."""
     lines = [f"# {escape_markdown(document.headline)}", ""]
     for section in document.sections:
         for sheet in section.sheets:
-            lines += [*sheet_markdown(sheet), ""]
-        if section.lines:
-            lines += [f"- {escape_markdown(line)}" for line, _ in section.lines] + [""]
+            lines += [*_sheet_lines(sheet), ""]
+        if section.sentences:
+            lines += [f"- {escape_markdown(sentence.text)}" for sentence in section.sentences]
+            lines += [""]
     lines += [f"- Note: {escape_markdown(note)}." for note in document.notes]
-    for paragraph in document.closing:
+    for paragraph in (*document.details, *document.closing):
         lines += ["", escape_markdown(paragraph)]
-    return "\n".join([*lines, ""])
+    return "\n".join(lines).rstrip() + "\n"
 
 
-def sheet_markdown(sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one table."""
+def _sheet_lines(sheet: Sheet) -> Iterator[str]:
     yield f"## {escape_markdown(sheet.title)}"
     yield ""
-    yield "| " + " | ".join(sheet.headers) + " |"
-    yield "| --- |" + " ---: |" * (len(sheet.headers) - 1)
-    for row in sheet.rows:
+    for row in (sheet.headers, *sheet.rows):
         yield "| " + " | ".join(escape_markdown(cell) for cell in row) + " |"
+        if row is sheet.headers:
+            yield "| --- |" + " ---: |" * (len(sheet.headers) - 1)
 
 
 def escape_markdown(text: str) -> str:
-    """Escape what Markdown or HTML would read."""
+    r"""Escape what Markdown or HTML would read.
+
+    Examples
+    --------
+    >>> escape_markdown("a|b <c>")
+    'a\\|b &lt;c&gt;'
+    """
     escaped = printable(text).replace("\\", "\\\\")
     for mark in "|*_`[]":
         escaped = escaped.replace(mark, f"\\{mark}")

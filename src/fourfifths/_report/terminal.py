@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from fourfifths._report.document import Document, Sheet
+from fourfifths._report.document import Document, Sheet, Tone
 from fourfifths._text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+
 TEXT_WIDTH = 100
+# Wide enough for any table: what a table would need if the terminal set no limit.
+MAX_TABLE_WIDTH = 1000
+STYLES: Mapping[Tone, str] = {
+    "plain": "bold",
+    "good": "bold green",
+    "bad": "bold red",
+    "open": "bold yellow",
+}
 
 
 def document_text(document: Document, width: int = TEXT_WIDTH) -> str:
@@ -20,20 +31,22 @@ def document_text(document: Document, width: int = TEXT_WIDTH) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip()
 
 
-def print_document(document: Document, stream: TextIO, width: int | None = None) -> None:
-    """Print the page; in colour if the stream is a terminal."""
+def print_document(document: Document, stream: TextIO, *, width: int | None = None) -> None:
+    """Print the page, without its details; in colour if the stream is a terminal."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(file=stream, width=width, highlight=False)
-    console.print(Text(printable(document.headline), style=document.style))
+    console.print(Text(printable(document.headline), style=STYLES[document.tone]))
     for section in document.sections:
         for sheet in section.sheets:
-            console.print()
-            print_sheet(console, sheet)
+            if not sheet.is_detail:
+                console.print()
+                _print_sheet(sheet, console)
         console.print()
-        for line, marked in section.lines:
-            console.print(Text(printable(line), style="red" if marked else ""))
+        for sentence in section.sentences:
+            style = "red" if sentence.is_marked else ""
+            console.print(Text(printable(sentence.text), style=style))
     console.print()
     for note in document.notes:
         console.print(Text(printable(f"Note: {note}.")))
@@ -41,28 +54,49 @@ def print_document(document: Document, stream: TextIO, width: int | None = None)
         console.print(Text(printable(paragraph), style="dim"))
 
 
-def print_sheet(console: Console, sheet: Sheet) -> None:
-    """Print one table."""
-    from rich import box
+def _print_sheet(sheet: Sheet, console: Console) -> None:
+    """Print a table; one that is too wide for the terminal in parts, below each other."""
     from rich.measure import Measurement
+
+    unlimited = console.options.update(max_width=MAX_TABLE_WIDTH)
+
+    def width(columns: Sequence[int]) -> int:
+        return Measurement.get(console, unlimited, _rich_table(sheet, columns)).maximum
+
+    names = list(range(sheet.name_columns))
+    blocks = [names]
+    for column in range(sheet.name_columns, len(sheet.headers)):
+        if len(blocks[-1]) > len(names) and width([*blocks[-1], column]) > console.width:
+            blocks.append(names)
+        blocks[-1] = [*blocks[-1], column]
+    for index, columns in enumerate(blocks):
+        table = _rich_table(sheet, columns, title=sheet.title if index == 0 else None)
+        # Never narrower than its numbers: a cut number is a wrong number.
+        usual_width, console.width = console.width, max(width(columns), console.width)
+        console.print(table)
+        console.width = usual_width
+
+
+def _rich_table(sheet: Sheet, columns: Sequence[int], *, title: str | None = None) -> Table:
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(
         box=box.SIMPLE_HEAD,
-        title=Text(printable(sheet.title)),
+        title=None if title is None else Text(printable(title)),
         title_justify="left",
         padding=(0, 1, 0, 0),
     )
-    longest = max(len(printable(row[0])) for row in sheet.rows) if sheet.rows else 0
-    first = min(max(longest, len(sheet.headers[0])), sheet.name_width)
-    table.add_column(Text(sheet.headers[0]), overflow="fold", width=first)
-    for header in sheet.headers[1:]:
-        table.add_column(Text(header), justify="right", no_wrap=True)
-    for row, marked in zip(sheet.rows, sheet.marked, strict=True):
-        table.add_row(*(Text(printable(cell)) for cell in row), style="red" if marked else "")
-    # Never narrower than its numbers: a cut number is a wrong number.
-    needed = Measurement.get(console, console.options.update(max_width=1000), table).maximum
-    width, console.width = console.width, max(needed, console.width)
-    console.print(table)
-    console.width = width
+    name_widths = (len(printable(row[0])) for row in sheet.rows)
+    first_width = min(max((len(sheet.headers[0]), *name_widths)), sheet.name_width)
+    for column in columns:
+        header = Text(printable(sheet.headers[column]))
+        if column == 0:
+            table.add_column(header, overflow="fold", width=first_width)
+        else:
+            table.add_column(header, justify="right", no_wrap=True)
+    for index, row in enumerate(sheet.rows):
+        style = "red" if index in sheet.marked else ""
+        table.add_row(*(Text(printable(row[column])) for column in columns), style=style)
+    return table

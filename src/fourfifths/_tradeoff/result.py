@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any
-
-import narwhals as nw
+from typing import Any, ClassVar
 
 from fourfifths._arrays import Interval
-from fourfifths._results import FrameKind, plain
+from fourfifths._results import Record, Result, flat, plain
 from fourfifths.errors import OptionError
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SCHEMA = "fourfifths/tradeoff/1"
 
@@ -79,8 +72,8 @@ class Point:
         return low >= threshold and high <= 1 / threshold
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tradeoff:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Tradeoff(Result):
     """What repair costs: a point with intervals for each model and version of the data.
 
     Attributes
@@ -113,6 +106,8 @@ class Tradeoff:
     rows: int
     test_rows: int
     notes: tuple[str, ...]
+
+    _schema: ClassVar[str | None] = SCHEMA
 
     @property
     def front(self) -> tuple[Point, ...]:
@@ -153,47 +148,9 @@ class Tradeoff:
             if all(getattr(point, name) == value for name, value in criteria.items())
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as values that JSON can hold."""
-        return {"schema": SCHEMA, **plain(self)}
-
-    def to_json(self) -> str:
-        """Return everything as JSON."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False)
-
-    def records(self) -> list[dict[str, Any]]:
-        """Return one flat record per point, with an interval as two columns."""
-        records = []
-        for point in self.points:
-            record: dict[str, Any] = {}
-            for name, value in plain(point).items():
-                if name.endswith("_interval"):
-                    low, high = value or (None, None)
-                    record[name.replace("interval", "low")] = low
-                    record[name.replace("interval", "high")] = high
-                elif isinstance(value, dict):
-                    record[name] = "; ".join(f"{key}: {figure}" for key, figure in value.items())
-                else:
-                    record[name] = value
-            records.append(record)
-        return records
-
-    def to_frame(self, kind: FrameKind = "pandas") -> Any:
-        """Return a dataframe with one row per point."""
-        records = self.records()
-        columns = {name: [record[name] for record in records] for name in records[0]}
-        return nw.from_dict(columns, backend=kind).to_native()
-
-    def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Draw impact ratio against utility; write the picture to `path` if one is given."""
-        from fourfifths._plot.tradeoff import tradeoff_plot
-
-        return tradeoff_plot(self, path)
-
-    def __str__(self) -> str:
-        from fourfifths._report.tradeoff import tradeoff_text
-
-        return tradeoff_text(self)
+    def to_records(self) -> list[Record]:
+        """Return one flat record per point: intervals spread over two columns."""
+        return [flat(plain(point)) for point in self.points]
 
 
 def _dominates(rival: Point, point: Point) -> bool:

@@ -1,0 +1,200 @@
+"""The library's messages as the shell says them: ``columns=['a']`` becomes ``--columns a``.
+
+The library names Python arguments. `OPTIONS` says which option of the shell stands for each; a
+message is searched for the names, and for the values that follow them. What is in quotation marks
+is data and stays as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """An option of the shell, and how several values are written.
+
+    Attributes
+    ----------
+    name : str
+    several : {"repeated", "commas"}
+        ``--columns a --columns b``, or ``--amounts 0,0.5``.
+    is_leading : bool
+        Whether a message may begin with the argument's name and a colon. Messages may begin with
+        the name of a column too, so this is kept to the arguments of which the library does it.
+    """
+
+    name: str
+    several: Literal["repeated", "commas"] = "repeated"
+    is_leading: bool = False
+
+
+OPTIONS: Mapping[str, Option] = {
+    "amount": Option(name="--amount"),
+    "amounts": Option(name="--amounts", several="commas", is_leading=True),
+    "auditors": Option(name="--auditor", is_leading=True),
+    "bands": Option(name="--band", is_leading=True),
+    "beta": Option(name="--beta", several="commas", is_leading=True),
+    "columns": Option(name="--columns", is_leading=True),
+    "confidence": Option(name="--confidence"),
+    "favorable": Option(name="--favorable", is_leading=True),
+    "folds": Option(name="--folds"),
+    "max_rows": Option(name="--max-rows"),
+    "median_of": Option(name="--median-of"),
+    "method": Option(name="--method"),
+    "methods": Option(name="--method", is_leading=True),
+    "models": Option(name="--model", is_leading=True),
+    "n_jobs": Option(name="--jobs"),
+    "only": Option(name="--only"),
+    "order": Option(name="--order", several="commas", is_leading=True),
+    "orders": Option(name="--order", several="commas", is_leading=True),
+    "out": Option(name="--out"),
+    "outcome": Option(name="--outcome", is_leading=True),
+    "protected": Option(name="--protected", is_leading=True),
+    "random_state": Option(name="--random-state"),
+    "reference": Option(name="--reference", is_leading=True),
+    "repeats": Option(name="--repeats"),
+    "results": Option(name="--results"),
+    "rule": Option(name="--rule"),
+    "scope": Option(name="--scope"),
+    "scopes": Option(name="--scope", is_leading=True),
+    "score": Option(name="--score"),
+    "small": Option(name="--small"),
+    "split": Option(name="--split"),
+    "stratify_by": Option(name="--stratify-by", is_leading=True),
+    "threshold": Option(name="--threshold"),
+    "ties": Option(name="--ties"),
+    "unknown": Option(name="--unknown", is_leading=True),
+    "unseen": Option(name="--unseen"),
+    "weights": Option(name="--weights", is_leading=True),
+    "weights_are": Option(name="--weights-are"),
+    "within": Option(name="--within"),
+}
+_NAMES = "|".join(sorted(OPTIONS, key=len, reverse=True))
+_LEADING = re.compile(rf"((?:{_NAMES})(?:(?:, | and | or )(?:{_NAMES}))*)(?=:\s)")
+# A text in quotation marks, as repr writes it. A quotation mark after a letter is an apostrophe.
+_TEXT = r"(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?!\w)"
+_PIECES = re.compile(rf"(?<![\w)])(?P<quoted>{_TEXT})|(?<![^\s(\[`])(?P<name>{_NAMES})=")
+_TEXT_VALUE = re.compile(_TEXT)
+_BARE_VALUE = re.compile(r"\.\.\.|-?[\w.+-]+")
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+
+
+def for_shell(message: str, *, is_note: bool = False) -> str:
+    """Return a message of the library with its arguments as options of the shell.
+
+    Parameters
+    ----------
+    message : str
+        One that begins with an option already is the shell's own, and stays as it is.
+    is_note : bool
+        Whether it is a remark in a result, which never begins with an argument.
+
+    Examples
+    --------
+    >>> for_shell("columns: 'hired' is the outcome; a rule may not use it")
+    "--columns: 'hired' is the outcome; a rule may not use it"
+    >>> for_shell("make groups of it: bands={'age': [25, 40]}")
+    'make groups of it: --band age=25,40'
+    >>> for_shell("'columns=3' in race is counted as a group; say unknown=['n/a', '?']")
+    "'columns=3' in race is counted as a group; say --unknown n/a --unknown '?'"
+    """
+    if message.startswith("--"):
+        return message
+    start, translated = 0, ""
+    leading = None if is_note else _LEADING.match(message)
+    if leading:
+        start = leading.end()
+        names = re.split(r"(, | and | or )", leading.group())
+        if all(OPTIONS[name].is_leading for name in names[::2]):
+            names[::2] = [OPTIONS[name].name for name in names[::2]]
+        translated = "".join(names)
+    while piece := _PIECES.search(message, start):
+        translated += message[start : piece.start()]
+        start = piece.end()
+        if piece["quoted"]:
+            translated += piece["quoted"]
+            continue
+        end, value = _value_at(message, start)
+        # Nothing may be glued to the value: `columns=x.csv` is the name of a file.
+        if re.match(r"$|[\s,;:)\]`]|\.(?:\s|$)", message[end:]):
+            translated += _written(piece["name"], value)
+            start = end
+        else:
+            translated += piece.group()
+    return translated + message[start:]
+
+
+_NO_VALUE = object()
+
+
+def _value_at(message: str, start: int) -> tuple[int, Any]:
+    """Return where the Python value that begins at `start` ends, and the value."""
+    end = start
+    if message[start : start + 1] in _CLOSING:
+        end = _end_of_brackets(message, start)
+    elif literal := _TEXT_VALUE.match(message, start):
+        end = literal.end()
+    elif literal := _BARE_VALUE.match(message, start):
+        # A number or a truth value may end a sentence: the full stop is not part of it.
+        text = literal.group()
+        end = literal.end() if text == "..." else start + len(text.rstrip("."))
+    try:
+        return end, ast.literal_eval(message[start:end])
+    except (ValueError, SyntaxError):
+        return start, _NO_VALUE
+
+
+def _end_of_brackets(message: str, start: int) -> int:
+    """Return where a list, tuple or mapping ends; brackets within texts do not count."""
+    waiting: list[str] = []
+    position = start
+    while position < len(message):
+        text = _TEXT_VALUE.match(message, position)
+        if text:
+            position = text.end()
+            continue
+        letter = message[position]
+        position += 1
+        if letter in _CLOSING:
+            waiting.append(_CLOSING[letter])
+        elif waiting and letter == waiting[-1]:
+            waiting.pop()
+            if not waiting:
+                return position
+    return start
+
+
+def _written(argument: str, value: Any) -> str:
+    """Return an argument and its value as options."""
+    option = OPTIONS[argument]
+    name, entries = option.name, [value]
+    if value is _NO_VALUE or value is None or value is True:
+        entries = []
+    elif isinstance(value, Mapping):
+        # In Python the order of a column's categories is given with the columns.
+        if argument == "columns" and any(
+            isinstance(entry, list | tuple) for entry in value.values()
+        ):
+            name = OPTIONS["order"].name
+        entries = [f"{key}={_with_commas(entry)}" for key, entry in value.items()]
+    elif isinstance(value, list | tuple) and option.several == "repeated":
+        entries = list(value)
+    return " ".join(f"{name} {_quote(_with_commas(entry))}" for entry in entries) or name
+
+
+def _with_commas(value: Any) -> str:
+    entries = value if isinstance(value, list | tuple) else [value]
+    return ",".join("..." if entry is ... else str(entry) for entry in entries)
+
+
+def _quote(text: str) -> str:
+    """Quote a text for the shell where it must be; an apostrophe needs the other marks."""
+    if "'" in text and not any(mark in text for mark in '"$`\\!'):
+        return f'"{text}"'
+    return shlex.quote(text)

@@ -1,0 +1,104 @@
+"""The command line as a whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fourfifths
+
+COMMAND = str(Path(sys.executable).with_name("fourfifths"))
+COMMANDS = (
+    *("audit", "certify", "verify", "repair", "tradeoff", "reproduce", "datasets", "rules", "demo"),
+)
+
+
+def test_version(shell):
+    answer = shell("--version")
+    assert (answer.code, answer.out) == (0, f"fourfifths {fourfifths.__version__}\n")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("audit", "--help"), ("demo", "--help")])
+def test_help(shell, arguments):
+    answer = shell(*arguments)
+    assert (answer.code, answer.err) == (0, "")
+    assert "Usage: fourfifths" in answer.out
+
+
+def test_nothing_at_all_shows_the_help(shell):
+    assert "audit" in shell().out
+
+
+def test_a_pipe_that_closes_early_is_no_error():
+    done = subprocess.run(
+        f"'{COMMAND}' audit adult --protected sex --protected race --format json | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+def test_the_help_names_every_command(shell):
+    text = shell("--help").out
+    assert all(f"  {command} " in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_is_at_most_80_columns_wide(shell, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = shell(command, "--help").out.splitlines()
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("command", ["certify", "repair", "tradeoff"])
+def test_columns_have_one_name_everywhere(shell, command):
+    assert "--columns COL" in shell(command, "--help").out
+
+
+@pytest.mark.parametrize("command", ["audit", "certify", "tradeoff"])
+def test_every_result_with_a_picture_can_be_drawn(shell, command):
+    assert "--plot FILE" in shell(command, "--help").out
+
+
+def test_an_error_names_the_option_and_not_the_argument(shell):
+    answer = shell("audit", "ricci", "--favorable", "yess")
+    assert answer.err.startswith("fourfifths: --favorable yess: never occurs in outcome 'passed'")
+
+
+def test_an_error_of_a_saved_repair_names_what_the_file_holds(shell, tmp_path):
+    roles = ("--protected", "race", "--columns", "oral", "--small", "pool", "--method", "random")
+    shell("repair", "ricci", "out.csv", *roles, "--save", "r.json")
+    saved = (tmp_path / "r.json").read_text()
+    (tmp_path / "r.json").write_text(saved.replace('"method": "random"', '"method": "magic"'))
+    answer = shell("repair", "ricci", "out.csv", "--apply", "r.json")
+    assert (answer.code, answer.out) == (2, "")
+    assert "r.json: settings: method='magic': expected one of" in answer.err
+
+
+def test_a_note_names_the_option_too(shell, tmp_path):
+    (tmp_path / "t.csv").write_text("g,y\nA,1\nA,0\nB,1\n?,1\n")
+    roles = ("audit", "t.csv", "--protected", "g", "--outcome", "y")
+    for form in ("table", "markdown"):
+        words = " ".join(shell(*roles, "--format", form).out.split())
+        assert "--unknown '?'" in words
+        assert "unknown=[" not in words.replace("\\", "")
+    assert "unknown=['?']" in shell(*roles, "--format", "json").out
+
+
+def test_bytes_that_the_terminal_cannot_show_are_replaced(tmp_path):
+    (tmp_path / "t.csv").write_text("g,y\nÄ,1\nÄ,0\nB,1\nB,1\n", encoding="utf-8")
+    done = subprocess.run(
+        [COMMAND, "audit", "t.csv", "--protected", "g", "--outcome", "y"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={"PYTHONIOENCODING": "ascii", "PATH": "", "PYTHONPATH": ":".join(sys.path)},
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\n?: " in done.stdout  # the finding of the group

@@ -1,0 +1,168 @@
+"""How the texts of options are read, and how a result is delivered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from counted import measure
+
+from fourfifths._cli.options import (
+    CertificateFormat,
+    Format,
+    bands,
+    check_outputs,
+    check_writable,
+    deliver,
+    is_same_file,
+    pairs,
+    rates,
+    shell_text,
+)
+from fourfifths.errors import OptionError, OutputError
+
+TEAL = {"Black": (26, 48), "White": (206, 259)}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(out=None, plot=None, form=None, formats=Format, source="t.csv"):
+    return check_outputs(
+        source,
+        out=None if out is None else Path(out),
+        plot=None if plot is None else Path(plot),
+        form=form,
+        formats=formats,
+    )
+
+
+@pytest.mark.parametrize(
+    ("out", "form"),
+    [
+        (None, Format.TABLE),
+        ("a", Format.TABLE),
+        ("a.txt", Format.TABLE),
+        ("a.json", Format.JSON),
+        ("a.JSON", Format.JSON),
+        ("a.csv", Format.CSV),
+        ("a.md", Format.MARKDOWN),
+    ],
+)
+def test_the_ending_names_the_format(out, form):
+    assert check(out) is form
+
+
+def test_a_format_that_is_named_counts_more_than_the_ending():
+    assert check("a.json", form=Format.CSV) is Format.CSV
+
+
+def test_an_ending_of_a_format_that_there_is_not_is_refused():
+    with pytest.raises(OptionError, match=r"--out a\.csv: cannot be written as csv; name a"):
+        check("a.csv", formats=CertificateFormat)
+    assert check("a.csv", form=CertificateFormat.JSON, formats=CertificateFormat) == "json"
+
+
+@pytest.mark.parametrize("ending", [".png", ".svg", ".PNG"])
+def test_a_picture_of_a_known_ending(ending):
+    assert check(plot=f"a{ending}") is Format.TABLE
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a", "png"])
+def test_a_picture_of_another_ending_is_refused(name):
+    with pytest.raises(OptionError, match=f"--plot {name}: expected a name ending in .png or .svg"):
+        check(plot=name)
+
+
+@pytest.mark.parametrize("option", ["out", "plot"])
+def test_the_table_itself_is_not_overwritten(folder, option):
+    (folder / "t.svg").touch()
+    with pytest.raises(OutputError, match=rf"--{option} t\.svg: is the file that is audited"):
+        check(**{option: "./t.svg"}, source="t.svg")
+
+
+def test_one_name_for_two_outputs_is_refused():
+    with pytest.raises(OutputError, match=r"--plot a\.svg: is the name of --out too"):
+        check(out="a.svg", plot="a.svg")
+
+
+def test_a_folder_cannot_be_written(folder):
+    with pytest.raises(OutputError, match=r"--save .*: cannot be written: it is a folder"):
+        check_writable("--save", folder)
+    with pytest.raises(OutputError, match=r"OUT no/a\.csv: there is no folder .*/no"):
+        check_writable("OUT", Path("no/a.csv"))
+
+
+def test_two_names_of_one_file(folder):
+    (folder / "a").touch()
+    (folder / "link").symlink_to(folder / "a")
+    assert is_same_file(Path("link"), Path("a"))
+    assert is_same_file(Path("new"), Path("./new"))
+    assert not is_same_file(Path("a"), Path("new"))
+
+
+@pytest.mark.parametrize("form", Format)
+def test_a_result_in_each_format_ends_in_a_line_end(form):
+    text = shell_text(measure(TEAL), form)
+    assert "Black" in text
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+
+
+def test_delivery_to_a_file_and_to_a_picture(folder, capsys):
+    deliver(measure(TEAL), Format.JSON, out=Path("a.json"), plot=Path("a.png"))
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "wrote a.png\nwrote a.json\n")
+    assert json.loads((folder / "a.json").read_text())["rule"] == "ugesp"
+    assert (folder / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in folder.iterdir()) == ["a.json", "a.png"]
+
+
+def test_delivery_to_the_terminal(capsys):
+    result = measure(TEAL)
+    deliver(result, Format.CSV, out=None, plot=None)
+    assert capsys.readouterr().out == shell_text(result, Format.CSV)
+
+
+@pytest.mark.parametrize(
+    ("texts", "protected", "expected"),
+    [
+        (None, None, {}),
+        (["race=W"], None, {"race": "W"}),
+        (["race=a=b"], None, {"race": "a=b"}),
+        (["a=b=c"], ["a=b"], {"a=b": "c"}),
+        (["a=b=c"], ["a", "a=b"], {"a=b": "c"}),
+        (["race=W", "sex=M"], ["race"], {"race": "W", "sex": "M"}),
+    ],
+)
+def test_pairs(texts, protected, expected):
+    assert pairs(texts, "--reference", protected) == expected
+
+
+@pytest.mark.parametrize("text", ["W", "race=", ""])
+def test_what_is_no_pair(text):
+    with pytest.raises(OptionError, match=f"--reference '{text}': expected COL=V"):
+        pairs([text], "--reference", None)
+
+
+def test_bands_are_numbers():
+    assert bands(["age=25,40.5"], None) == {"age": [25.0, 40.5]}
+    with pytest.raises(OptionError, match="--band age=a,b: expected numbers separated by commas"):
+        bands(["age=a,b"], None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [(None, None), ("0.2", 0.2), ("0.2,0.3", (0.2, 0.3))]
+)
+def test_a_rate_or_a_range(text, expected):
+    assert rates(text) == expected
+
+
+@pytest.mark.parametrize("text", ["x", "0.1,0.2,0.3", "0.1,", ""])
+def test_what_is_no_rate(text):
+    with pytest.raises(OptionError, match=f"--beta {text}: expected a rate, or two separated"):
+        rates(text)

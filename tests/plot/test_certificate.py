@@ -1,0 +1,80 @@
+"""The picture of a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+import fourfifths
+from fourfifths._plot.style import BELOW, LINE, OTHER
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    return fourfifths.certify("ricci", auditors=["logistic", "naive-bayes"], folds=3)
+
+
+def vertical(axis):
+    """Return where vertical lines are drawn over the whole height."""
+    return [line.get_xdata()[0] for line in axis.lines if list(line.get_ydata()) == [0, 1]]
+
+
+def test_the_figure_has_the_floor_and_the_auditors(certificate):
+    figure = certificate.plot()
+    figure.canvas.draw()
+    floor, auditors = figure.axes
+    assert floor.get_ylabel() == "smallest impact ratio of any rule"
+    assert auditors.get_xlabel() == "balanced error rate of predicting membership"
+    worst = certificate.worst
+    title = f"ricci, {worst.group} against {worst.reference}: {worst.verdict}"
+    assert figure.get_suptitle() == title
+
+
+def test_the_floor_is_the_curves_and_beta_and_the_threshold_are_marked(certificate):
+    axis = certificate.plot().axes[0]
+    worst = certificate.worst
+    line = next(line for line in axis.lines if line.get_label().startswith("floor"))
+    assert list(line.get_ydata()) == pytest.approx(list(worst.curve.floor(line.get_xdata())))
+    assert vertical(axis) == [worst.beta]
+    dashed = next(line for line in axis.lines if line.get_linestyle() == "--")
+    assert set(dashed.get_ydata()) == {0.8}
+
+
+def test_the_limits_at_beta_are_the_lowest_upper_ones(certificate):
+    axis = certificate.plot().axes[0]
+    thick = next(line for line in axis.lines if line.get_linewidth() == 4)
+    decisive = min(certificate.worst.auditors, key=lambda found: found.impact_floor_interval[1])
+    assert tuple(thick.get_ydata()) == decisive.impact_floor_interval
+
+
+def test_every_auditor_has_a_point_and_an_interval(certificate):
+    axis = certificate.plot().axes[1]
+    points = [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "o"]
+    found = certificate.worst.auditors
+    assert points == [auditor.balanced_error_rate for auditor in found]
+    bars = [tuple(line.get_xdata()) for line in axis.lines if line.get_linewidth() == 2]
+    assert bars == [auditor.interval for auditor in found]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "color"), [(0.0, OTHER), (1.0, BELOW), (None, LINE)], ids=["above", "below", "on"]
+)
+def test_an_auditor_is_coloured_by_the_side_of_the_threshold(certificate, threshold, color):
+    worst = certificate.worst
+    first = worst.auditors[0]
+    line = first.balanced_error_rate if threshold is None else threshold
+    changed = replace(certificate, pairs=(replace(worst, ber_threshold=line),))
+    axis = changed.plot().axes[1]
+    point = next(line for line in axis.lines if line.get_marker() == "o")
+    assert to_hex(point.get_color()) == color
+
+
+def test_with_an_axis_the_floor_is_drawn_there(certificate):
+    axis = Figure().add_subplot()
+    assert certificate.plot(ax=axis) is axis
+    assert axis.get_ylabel() == "smallest impact ratio of any rule"
+    assert axis.get_title(loc="left").startswith("ricci, ")
+    axis.figure.canvas.draw()

@@ -1,0 +1,66 @@
+"""The picture of a trade-off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from matplotlib.figure import Figure
+from tradeoffs import RAW, curve, point
+
+from fourfifths.errors import OptionError
+
+TWO_MODELS = curve(point("LR", "none", 0.0, **RAW), point("LR"), point("SVM"))
+
+
+def lines(axis):
+    """Return the points of each line that has a name, by its name."""
+    containers = {bar.get_label(): bar.lines[0] for bar in axis.containers}
+    return {name: list(zip(*line.get_data(), strict=True)) for name, line in containers.items()}
+
+
+def test_there_is_a_panel_for_each_model():
+    figure = TWO_MODELS.plot()
+    figure.canvas.draw()
+    assert [axis.get_title() for axis in figure.axes] == ["LR", "SVM"]
+    assert figure.get_suptitle() == "t.csv: hired by race"
+    assert figure.axes[0].get_xlabel() == "impact ratio, against W"
+
+
+def test_a_line_goes_from_no_repair_to_full_repair():
+    half = point(amount=0.5, impact_ratio=0.7, utility=0.75)
+    axis = curve(point(), point("LR", "none", 0.0, **RAW), half).plot().axes[0]
+    assert lines(axis) == {"random, joint": [(0.5, 0.8), (0.7, 0.75), (0.9, 0.7)]}
+
+
+def test_each_repair_has_a_line_of_its_own():
+    column = point(method="geometric", scope="column")
+    axis = curve(point("LR", "none", 0.0, **RAW), point(), column).plot().axes[0]
+    assert set(lines(axis)) == {"random, joint", "geometric, column"}
+    solid = {bar.get_label(): bar.lines[0].get_linestyle() for bar in axis.containers}
+    assert solid == {"random, joint": "--", "geometric, column": "-"}
+
+
+def test_without_a_raw_point_there_is_none():
+    (axis,) = curve(point()).plot().axes
+    _, labels = axis.get_legend_handles_labels()
+    assert labels == ["random, joint"]
+
+
+def test_with_an_axis_the_panel_of_the_only_model_is_drawn_there():
+    axis = Figure().add_subplot()
+    assert curve().plot(ax=axis) is axis
+    assert axis.get_title() == "LR"
+    assert axis.get_legend() is not None
+    axis.figure.canvas.draw()
+
+
+def test_an_axis_shows_one_model_and_the_error_says_how_to_choose():
+    with pytest.raises(OptionError, match=r"2 models, 'LR', 'SVM'.*select\(model='LR'\)"):
+        TWO_MODELS.plot(ax=Figure().add_subplot())
+
+
+def test_the_advice_of_the_error_works():
+    chosen = replace(TWO_MODELS, points=TWO_MODELS.select(model="SVM"))
+    axis = Figure().add_subplot()
+    assert chosen.plot(ax=axis).get_title() == "SVM"

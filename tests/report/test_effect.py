@@ -1,0 +1,112 @@
+"""What a repair did, as a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
+from fourfifths._report.document import to_document
+from fourfifths._report.terminal import document_text
+
+NAN = float("nan")
+MODEL = ModelImpact(
+    group="B",
+    reference="W",
+    impact_ratio=0.5,
+    impact_ratio_interval=(0.4, 0.6),
+    utility=0.75,
+)
+
+
+def audit(error: float, **fields) -> Audit:
+    values = {
+        "strongest": "naive-bayes",
+        "balanced_error_rate": error,
+        "interval": (error - 0.05, error + 0.05),
+        "impact_floor": 0.7,
+        "impact_floor_interval": (0.6, 0.8),
+        "verdict": "inconclusive",
+        "model": MODEL,
+    }
+    return Audit(**(values | fields))
+
+
+def effect(before: Audit | None, after: Audit | None, **fields) -> RepairEffect:
+    column = ColumnEffect(
+        column="score",
+        kind="number",
+        changed=1200,
+        rank_moved=NAN,
+        distance=2.5,
+        distance_after=0.1,
+    )
+    values = {
+        "table": "t.csv",
+        "rows": 2000,
+        "rows_changed": 1200,
+        "cells": 2000,
+        "cells_changed": 1200,
+        "columns": (column,),
+        "before": before,
+        "after": after,
+        "raised": False,
+        "not_repaired": (),
+        "notes": (),
+    }
+    return RepairEffect(**(values | fields))
+
+
+def test_before_and_after_stand_side_by_side_at_80_columns():
+    text = document_text(to_document(effect(audit(0.3), audit(0.45))), width=80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "0.300 (0.250 to 0.350)  0.450 (0.400 to 0.500)" in text
+    row = next(line for line in text.splitlines() if line.strip().startswith("strongest"))
+    assert row.split() == ["strongest", "auditor", "naive-bayes", "naive-bayes"]
+
+
+def test_without_an_audit_there_is_only_the_table_of_changes():
+    (section,) = to_document(effect(None, None)).sections
+    assert [sheet.title for sheet in section.sheets] == ["what was changed"]
+    assert section.sheets[0].rows == (("score", "number", "1,200", "-", "2.500", "0.100"),)
+
+
+def test_without_an_outcome_there_is_neither_floor_nor_model():
+    blind = {"verdict": None, "model": None, "impact_floor": NAN}
+    text = str(effect(audit(0.3, **blind), audit(0.4, **blind)))
+    assert "BER of the strongest auditor" in text
+    assert "impact floor" not in text.partition("floor:")[0]
+    assert "verdict" not in text
+
+
+def test_a_repair_that_made_it_worse_is_a_warning_that_stands_out():
+    document = to_document(effect(audit(0.45), audit(0.3), raised=True))
+    (section,) = document.sections
+    (warning,) = section.sentences
+    assert warning.is_marked
+    assert "fell from 0.450 to 0.300 (naive-bayes)" in warning.text
+    assert section.sheets[0].marked == (0,)
+
+
+def test_no_warning_where_nothing_got_worse():
+    assert "Warning" not in str(effect(audit(0.3), audit(0.45)))
+
+
+def test_records_have_one_row_per_column():
+    assert effect(None, None).to_records() == [
+        {
+            "column": "score",
+            "kind": "number",
+            "changed": 1200,
+            "rank_moved": None,
+            "distance": 2.5,
+            "distance_after": 0.1,
+        }
+    ]
+
+
+@pytest.mark.parametrize("count", [10, 11])
+def test_ten_columns_that_were_not_repaired_are_named(count):
+    names = tuple(f"c{index}" for index in range(count))
+    note = to_document(effect(None, None, not_repaired=names)).notes[0]
+    assert note.startswith("not repaired, and not audited here: c0, c1")
+    assert ("and 1 more" in note) == (count == 11)
