@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import narwhals as nw
+
 from fourfifths._certify.certify import certify
 from fourfifths._certify.result import Certificate
 from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
@@ -66,11 +68,13 @@ class FileRepair:
         """Write the repaired table; repaired numbers of a CSV are numbers in a Parquet file."""
         rows = self.after
         if str(path).lower().endswith(".parquet"):
+            # Only text is read as numbers: in other columns NaN and null stay what they are.
             rows = rows.with_numbers(
                 [
                     column.name
                     for column in self.repairer.column_types_
                     if column.kind in ("number", "integer")
+                    and rows.dataframe[column.name].dtype == nw.String
                 ]
             )
         write_table(path, rows.dataframe, self.before.separator)
