@@ -188,10 +188,10 @@ def repair(
     typer.echo(f"seed {seed}: --random-state {seed} gives the same again", err=True)
     # The audits take far longer than the repair, so the files are there before they begin.
     default_detail = EffectChoice.FULL if apply is None else EffectChoice.QUICK
-    _show(repaired, effect or default_detail, output_format)
+    show_repair(repaired, effect or default_detail, output_format)
 
 
-def _show(repaired: FileRepair, detail: EffectChoice, form: CertificateFormat) -> None:
+def show_repair(repaired: FileRepair, detail: EffectChoice, form: CertificateFormat) -> None:
     """Show how the amount was found, and what the repair did."""
     from fourfifths._report.effect import effect_markdown, print_effect
 
