@@ -462,6 +462,45 @@ def test_a_table_that_cannot_be_written_leaves_what_was_there(
     assert sorted(each.name for each in Path().iterdir()) == ["in.csv", out]
 
 
+def test_a_repair_that_cannot_be_saved_is_said_after_the_table_is_there(
+    shell: Shell, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def stop(self: Path, target: Path) -> Path:
+        if target.name == "r.json":
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", stop)
+    answer = shell(*FIT, "--save", "r.json")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == (
+        "wrote out.csv\nfourfifths: r.json: cannot be written: No space left on device\n"
+    )
+    assert scores(Path("out.csv")) == FULL
+    assert sorted(each.name for each in Path().iterdir()) == ["in.csv", "out.csv"]
+
+
+@pytest.mark.parametrize("unknown", [(), ("--unknown", "n/a", "--unknown", "?")])
+def test_a_word_among_numbers_is_an_error_unless_it_means_missing(
+    shell: Shell, tmp_path: Path, unknown: tuple[str, ...]
+) -> None:
+    rows = [(group, "n/a" if at == 3 else score) for at, (group, score, _) in enumerate(ROWS * 3)]
+    write(tmp_path / "in.csv", rows, "group,score")
+    answer = shell(*FIT, *unknown)
+    if not unknown:
+        assert (answer.code, answer.out) == (2, "")
+        assert "column 'score': 47 of 48 values are numbers, but 'n/a' is not" in answer.err
+        assert not Path("out.csv").exists()
+        return
+    assert answer.code == 0
+    found = read(Path("out.csv"))["score"]
+    assert [at for at, cell in enumerate(found) if cell == "n/a"] == [3]
+    shell("repair", "in.csv", "out.parquet", *BASE, *unknown)
+    assert parquet.read_table("out.parquet")["score"].null_count == 1
+
+
 # --- what is told ---
 
 

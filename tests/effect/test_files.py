@@ -339,3 +339,45 @@ def test_the_seed_of_a_saved_repair_is_new_unless_given(source: str, tmp_path: P
     assert apply_repair(source, tmp_path / "r.json", random_state=3).seed == 3
     seeds = {apply_repair(source, tmp_path / "r.json").seed for _ in range(3)}
     assert len(seeds) == 3
+
+
+@pytest.mark.parametrize("text", [pa.string(), pa.large_string()])
+def test_numbers_in_every_type_of_text_stay_text_in_memory(
+    tmp_path: Path, text: pa.DataType
+) -> None:
+    spelt = pa.array([str(score) for score in SCORES]).cast(text)
+    parquet.write_table(pa.table({"group": GROUPS, "score": spelt}), tmp_path / "in.parquet")
+    repaired = repair_file(str(tmp_path / "in.parquet"), **COLUMN, options=BY_COLUMN)
+    assert repaired.after.dataframe.to_native()["score"].type == text
+    assert numbers(repaired.after.dataframe.to_native()["score"]) == FULL
+
+
+@pytest.mark.parametrize("cells", [["3", "20"], ["", ""], ["3.0", ""]])
+def test_a_parquet_file_has_the_types_of_the_repair(
+    source: str, tmp_path: Path, cells: list[str]
+) -> None:
+    repair_file(source, **COLUMN, options=BY_COLUMN).repairer.save(tmp_path / "r.json")
+    new = pd.DataFrame({"group": ["A", "B"], "score": cells})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    apply_repair(str(tmp_path / "new.csv"), tmp_path / "r.json").write(tmp_path / "new.parquet")
+    found = parquet.read_table(tmp_path / "new.parquet")["score"]
+    assert found.type == pa.float64()
+    expected = [{"3": 16.5, "3.0": 16.5, "20": 11.0, "": None}[cell] for cell in cells]
+    assert found.to_pylist() == expected
+
+
+def test_only_repaired_cells_of_a_csv_are_written_anew(tmp_path: Path) -> None:
+    # By hand: of three strata the median is A's value at each level, where B lies between.
+    cells = {"A": ["+5", "007", " 8 ", "n/a", "9"], "B": ["5.0", "7", "8", "", "9."]}
+    cells["C"] = ["6", "7.5", "08.5", "n/a", "1e1"]
+    lines = [f"{group};{cell};0{cell}" for group, own in cells.items() for cell in own]
+    text = "\r\n".join(["group;x;kept", *lines]) + "\r\n"
+    (tmp_path / "in.csv").write_bytes(text.encode())
+    path = str(tmp_path / "in.csv")
+    columns: dict[str, Any] = {"protected": ["group"], "columns": ["x"]}
+    repaired = repair_file(path, **columns, unknown=["n/a"], options=BY_COLUMN)
+    repaired.write(tmp_path / "out.csv")
+    found = (tmp_path / "out.csv").read_text().splitlines()
+    assert found[:11] == text.splitlines()[:11]
+    assert [line.split(";")[1] for line in found[11:]] == ["5", "7", "8", "n/a", "9"]
+    assert [line.split(";")[2] for line in found[11:]] == [f"0{cell}" for cell in cells["C"]]

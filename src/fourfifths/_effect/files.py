@@ -69,14 +69,20 @@ class FileRepair:
         rows = self.after
         if str(path).lower().endswith(".parquet"):
             # Only text is read as numbers: in other columns NaN and null stay what they are.
-            rows = rows.with_numbers(
-                [
-                    column.name
-                    for column in self.repairer.column_types_
-                    if column.kind in ("number", "integer")
-                    and rows.dataframe[column.name].dtype == nw.String
-                ]
-            )
+            text_columns = [
+                column
+                for column in self.repairer.column_types_
+                if column.kind in ("number", "integer")
+                and rows.dataframe[column.name].dtype == nw.String
+            ]
+            frame = rows.with_numbers([column.name for column in text_columns]).dataframe
+            # The type is the repair's, so that a file with only whole numbers, or none, has it too.
+            floats = [
+                frame[column.name].cast(nw.Float64())
+                for column in text_columns
+                if column.kind == "number" or frame[column.name].dtype == nw.String
+            ]
+            rows = replace(rows, frame=frame.with_columns(*floats), _columns={})
         write_table(path, rows.dataframe, self.before.separator)
 
     def effect(
