@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-import duckdb
-import pytest
-import typer
-
 from fourfifths._certify.result import AuditorResult
-from fourfifths._cli.main import app
 
 Interval = tuple[float, float]
 NOTHING = float("nan")
-CONNECTION = duckdb.connect()
-COMMAND = typer.main.get_command(app)
 
 
 def auditor(
@@ -42,7 +36,7 @@ def auditor(
 
 def pair(*auditors: AuditorResult) -> Any:
     """Return a pair of groups of which these auditors were asked."""
-    strongest = min(auditors, key=lambda each: each.balanced_error_rate)
+    strongest = min(auditors, key=lambda result: result.balanced_error_rate)
     return SimpleNamespace(auditors=auditors, strongest=strongest.name)
 
 
@@ -53,19 +47,12 @@ def certificate(*pairs: Any, verdict: str = "inconclusive", reference: Any = Non
     return SimpleNamespace(pairs=pairs, worst=pairs[0], verdict=verdict, settings=settings)
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Let no auditor run; return what will be asked of `certify` before and after a repair.
+@dataclass
+class Asked:
+    """A `certify` that runs no auditor, and keeps what it was asked, call by call."""
 
-    DuckDB is opened and the command line built once, not for each command: that takes longer than
-    all the rest.
-    """
-    asked: list[dict[str, Any]] = []
+    calls: list[dict[str, Any]] = field(default_factory=list)
 
-    def certify(table: Any, **options: Any) -> Any:
-        asked.append(options | {"table": table})
+    def __call__(self, table: Any, **options: Any) -> Any:
+        self.calls.append(options | {"table": table})
         return certificate(reference=options["reference"])
-
-    monkeypatch.setattr("duckdb.connect", lambda **_: CONNECTION.cursor())
-    monkeypatch.setattr("fourfifths._cli.main.app", COMMAND)
-    monkeypatch.setattr("fourfifths._effect.effect.certify", certify)
-    return asked

@@ -17,16 +17,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from certificates import stand_in
 from pyarrow import parquet
 
 Shell = Callable[..., Any]
-ROLES = ("--protected", "group", "--scope", "column")
-
-
-@pytest.fixture(autouse=True)
-def _no_audit(monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(monkeypatch)
+QUICK = ("--effect", "quick")
+ROLES = ("--protected", "group", "--scope", "column", *QUICK)
 
 
 def read(path: str, separator: str = ",") -> list[list[str]]:
@@ -136,7 +131,7 @@ def test_missing_numbers_stay_missing(shell: Shell, tmp_path: Path) -> None:
     numbers = ["", "1", "2", "", "3", "4", ""]
     body = "".join(f"{g},{x if g == 'A' or not x else 9}\n" for g in "AB" for x in numbers)
     (tmp_path / "in.csv").write_text("group,x\n" + body, encoding="utf-8")
-    assert shell("repair", "in.csv", "out.csv", "--protected", "group").code == 0
+    assert shell("repair", "in.csv", "out.csv", "--protected", "group", *QUICK).code == 0
     found = [x for _, x in read("out.csv")[1:]]
     assert [at for at, x in enumerate(found) if not x] == [0, 3, 6, 7, 10, 13]
 
@@ -197,7 +192,16 @@ def named_table() -> pd.DataFrame:
 def test_any_name_can_be_repaired_and_applied(shell: Shell, tmp_path: Path, shown: str) -> None:
     table = named_table()
     table.to_parquet(tmp_path / "in.parquet")
-    roles = ("--protected", "gr,oup\n", *columns(*NAMES), "--format", shown, "--save", "r.json")
+    roles = (
+        "--protected",
+        "gr,oup\n",
+        *columns(*NAMES),
+        *QUICK,
+        "--format",
+        shown,
+        "--save",
+        "r.json",
+    )
     answer = shell("repair", "in.parquet", "out.csv", *roles)
     assert answer.code == 0
     assert "\x1b" not in answer.out
@@ -220,7 +224,7 @@ def test_any_name_can_be_repaired_and_applied(shell: Shell, tmp_path: Path, show
 def test_any_name_in_a_csv(shell: Shell, tmp_path: Path) -> None:
     table = named_table()[["line\nend", *(name for name in NAMES if "\n" not in name)]]
     table.assign(group=["A", "B"] * 10).to_csv(tmp_path / "in.csv", index=False)
-    assert shell("repair", "in.csv", "out.csv", "--protected", "group").code == 0
+    assert shell("repair", "in.csv", "out.csv", "--protected", "group", *QUICK).code == 0
     assert read("out.csv")[0] == [*table.columns, "group"]
 
 
@@ -278,7 +282,16 @@ def test_parquet_types_are_kept(shell: Shell, tmp_path: Path, method: str) -> No
     table = typed_table()
     parquet.write_table(table, tmp_path / "in.parquet")
     before = parquet.read_table(tmp_path / "in.parquet")
-    roles = ("--protected", "group", *columns(*OWNED), "--method", method, "--amount", "0.7")
+    roles = (
+        "--protected",
+        "group",
+        *columns(*OWNED),
+        "--method",
+        method,
+        "--amount",
+        "0.7",
+        *QUICK,
+    )
     assert shell("repair", "in.parquet", "out.parquet", *roles).code == 0
     found = parquet.read_table("out.parquet")
     assert found.schema.equals(before.schema)
@@ -305,7 +318,7 @@ def test_nan_and_null_are_missing_and_stay_what_they_are(shell: Shell, tmp_path:
     numbers = [float("nan"), None, *map(float, range(8))]
     table = pl.DataFrame({"group": ["A"] * 10 + ["B"] * 10, "x": [*numbers, *reversed(numbers)]})
     table.write_parquet(tmp_path / "in.parquet")
-    assert shell("repair", "in.parquet", "out.parquet", "--protected", "group").code == 0
+    assert shell("repair", "in.parquet", "out.parquet", "--protected", "group", *QUICK).code == 0
     found = pl.read_parquet("out.parquet")["x"]
     assert found.is_nan().to_list() == table["x"].is_nan().to_list()
     assert found.is_null().to_list() == table["x"].is_null().to_list()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
@@ -37,24 +38,26 @@ def amount_of(table: Any) -> float:
     return float(value) / 5
 
 
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[Any, dict[str, Any]]]]:
-    """Let `certify` certify from an amount on; return what it is asked, call by call."""
+@dataclass
+class CertifiedFrom:
+    """A `certify` that certifies from an amount on, and keeps what it was asked, call by call."""
 
-    def certify_from(least: float, before: str = "not certified") -> Any:
-        made: list[tuple[Any, dict[str, Any]]] = []
+    least: float
+    otherwise: str = "not certified"
+    calls: list[tuple[Any, dict[str, Any]]] = field(default_factory=list)
 
-        def certify(table: Any, **options: Any) -> Any:
-            made.append((table, options))
-            amount = amount_of(table)
-            found = auditor(0.3 + amount / 5, floor=amount, floor_interval=(amount / 2, 1.0))
-            verdict = "certified" if amount >= least else before
-            return certificate(pair(found), verdict=verdict)
+    def __call__(self, table: Any, **options: Any) -> Any:
+        assert options.pop("progress") is False  # one bar for the search, none for each amount
+        self.calls.append((table, options))
+        amount = amount_of(table)
+        found = auditor(0.3 + amount / 5, floor=amount, floor_interval=(amount / 2, 1.0))
+        verdict = "certified" if amount >= self.least else self.otherwise
+        return certificate(pair(found), verdict=verdict)
 
-        monkeypatch.setattr("fourfifths._effect.amount.certify", certify)
-        return made
 
-    return certify_from
+def always(*_: Any, **__: Any) -> Any:
+    """Certify whatever it is."""
+    return certificate(verdict="certified")
 
 
 # --- the search ---
@@ -74,19 +77,21 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[tuple[Any, dict
     ],
 )
 def test_halves_by_hand(
-    calls: Any, least: float, tolerance: float, tried: list[float], expected: float | None
+    least: float, tolerance: float, tried: list[float], expected: float | None
 ) -> None:
-    made = calls(least)
-    found = least_certified_amount(APART, geometric(), beta=0.5, tolerance=tolerance)
-    assert [amount_of(table) for table, _ in made] == pytest.approx(tried)
+    certify = CertifiedFrom(least)
+    found = least_certified_amount(
+        APART, geometric(), beta=0.5, tolerance=tolerance, certify=certify
+    )
+    assert [amount_of(table) for table, _ in certify.calls] == pytest.approx(tried)
     assert found.amount == expected
     assert [step.amount for step in found.curve] == sorted(tried)
     assert (found.tolerance, found.confidence) == (tolerance, 0.95)
 
 
-def test_the_curve_has_the_figures_of_each_amount(calls: Any) -> None:
-    calls(0.4)
-    found = least_certified_amount(APART, geometric(), beta=0.5, tolerance=0.5)
+def test_the_curve_has_the_figures_of_each_amount() -> None:
+    certify = CertifiedFrom(0.4)
+    found = least_certified_amount(APART, geometric(), beta=0.5, tolerance=0.5, certify=certify)
     assert [step.amount for step in found.curve] == [0, 0.5, 1]
     assert [step.verdict for step in found.curve] == ["not certified", "certified", "certified"]
     for step in found.curve:
@@ -97,33 +102,32 @@ def test_the_curve_has_the_figures_of_each_amount(calls: Any) -> None:
     assert found.certificate.worst.auditors[0].impact_floor == pytest.approx(0.5)
 
 
-def test_inconclusive_is_not_certified(calls: Any) -> None:
-    calls(0.3, "inconclusive")
-    found = least_certified_amount(APART, geometric(), beta=0.5, tolerance=0.25)
+def test_inconclusive_is_not_certified() -> None:
+    certify = CertifiedFrom(0.3, "inconclusive")
+    found = least_certified_amount(APART, geometric(), beta=0.5, tolerance=0.25, certify=certify)
     assert found.amount == 1 / 2
     assert found.curve[0].verdict == "inconclusive"
 
 
-def test_where_not_even_full_repair_is_certified_its_certificate_is_kept(calls: Any) -> None:
-    calls(2)
-    found = least_certified_amount(APART, geometric(), beta=0.5)
+def test_where_not_even_full_repair_is_certified_its_certificate_is_kept() -> None:
+    certify = CertifiedFrom(2)
+    found = least_certified_amount(APART, geometric(), beta=0.5, certify=certify)
     assert found.amount is None
     [step] = found.curve
     assert (step.amount, step.verdict) == (1, "not certified")
     assert found.certificate.verdict == "not certified"
 
 
-def test_of_several_auditors_the_least_error_and_the_least_floor(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_several_auditors_the_least_error_and_the_least_floor() -> None:
     worst = pair(
         auditor(0.40, name="trees", floor=0.95, floor_interval=(0.9, 1.0)),
         auditor(0.45, name="svm", floor=0.85, floor_interval=(0.8, 0.9)),
     )
     better = pair(auditor(0.2, floor=0.1))  # another pair, which does not decide
     done = certificate(worst, better, verdict="certified")
-    monkeypatch.setattr("fourfifths._effect.amount.certify", lambda *_, **__: done)
-    step = least_certified_amount(APART, geometric(), beta=0.5).curve[0]
+    step = least_certified_amount(
+        APART, geometric(), beta=0.5, certify=lambda *_, **__: done
+    ).curve[0]
     assert (step.balanced_error_rate, step.impact_floor) == (0.40, 0.85)
     assert step.impact_floor_interval == (0.8, 0.9)
 
@@ -136,17 +140,19 @@ def test_of_several_auditors_the_least_error_and_the_least_floor(
     [(0.05, 7, 0.95), (0.25, 4, 0.8), (0.3, 4, 0.95), (0.5, 3, 0.8)],
 )
 def test_the_confidence_is_shared_among_all_looks(
-    calls: Any, tolerance: float, looks: int, confidence: float
+    tolerance: float, looks: int, confidence: float
 ) -> None:
-    made = calls(0.3)
-    least_certified_amount(APART, geometric(), beta=0.5, tolerance=tolerance, confidence=confidence)
-    assert len(made) <= looks
-    for _, options in made:
+    certify = CertifiedFrom(0.3)
+    least_certified_amount(
+        APART, geometric(), beta=0.5, tolerance=tolerance, confidence=confidence, certify=certify
+    )
+    assert len(certify.calls) <= looks
+    for _, options in certify.calls:
         assert options["confidence"] == pytest.approx(1 - (1 - confidence) / looks)
 
 
-def test_options_are_handed_over(calls: Any) -> None:
-    made = calls(0)
+def test_options_are_handed_over() -> None:
+    certify = CertifiedFrom(0)
     table = APART.assign(hired="no")
     least_certified_amount(
         table,
@@ -162,14 +168,16 @@ def test_options_are_handed_over(calls: Any) -> None:
         folds=3,
         max_rows=1000,
         tolerance=0.5,
+        certify=certify,
     )
-    for _, options in made:
+    for _, options in certify.calls:
         assert options == {
             "protected": ["g"],
             "bands": {},
             "outcome": "hired",
             "favorable": "yes",
-            "reference": "A",
+            "unknown": (),
+            "reference": {"g": "A"},
             "columns": ["x", "id"],
             "beta": (0.2, 0.3),
             "threshold": 0.7,
@@ -180,23 +188,22 @@ def test_options_are_handed_over(calls: Any) -> None:
         }
 
 
-def test_by_default_a_rule_may_use_the_repaired_columns(calls: Any) -> None:
-    made = calls(0)
-    least_certified_amount(APART, geometric(), beta=0.5)
-    assert made[0][1]["columns"] == ["x"]
+def test_by_default_a_rule_may_use_the_repaired_columns() -> None:
+    certify = CertifiedFrom(0)
+    least_certified_amount(APART, geometric(), beta=0.5, certify=certify)
+    assert certify.calls[0][1]["columns"] == ["x"]
 
 
-def test_bands_and_joint_strata_are_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bands_and_joint_strata_are_handed_over() -> None:
     made = []
 
     def certify(table: Any, **options: Any) -> Any:
         made.append(options)
         return certificate(verdict="certified")
 
-    monkeypatch.setattr("fourfifths._effect.amount.certify", certify)
     table = APART.assign(age=[30, 30, 50, 50] * 10)
     repairer = Repairer(["g", "age"], bands={"age": [40]}, columns=["x"], scope="column")
-    assert least_certified_amount(table, repairer, beta=0.5).amount == 0
+    assert least_certified_amount(table, repairer, beta=0.5, certify=certify).amount == 0
     assert made[0]["protected"] == ["g", "age"]
     assert made[0]["bands"] == {"age": [40]}
 
@@ -205,18 +212,18 @@ def test_bands_and_joint_strata_are_handed_over(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("convert", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas])
-def test_every_row_is_handed_over_once(calls: Any, convert: Callable[[Any], Any]) -> None:
-    made = calls(0.3)
+def test_every_row_is_handed_over_once(convert: Callable[[Any], Any]) -> None:
+    certify = CertifiedFrom(0.3)
     native = convert(APART)
-    least_certified_amount(native, geometric(), beta=0.5, tolerance=0.5)
-    for handed, _ in made:
+    least_certified_amount(native, geometric(), beta=0.5, tolerance=0.5, certify=certify)
+    for handed, _ in certify.calls:
         assert type(handed) is type(native)
         columns = columns_of(handed)
         rows = sorted(zip(columns["id"], columns["g"], strict=True))
         assert rows == list(zip(APART["id"], APART["g"], strict=True))
 
 
-def test_rows_are_repaired_by_fits_that_had_not_seen_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_repaired_by_fits_that_had_not_seen_them() -> None:
     # Whole numbers, each of one row: what was not fitted can never be written.
     random = np.random.default_rng(0)
     numbers = random.permutation(200)
@@ -227,9 +234,8 @@ def test_rows_are_repaired_by_fits_that_had_not_seen_them(monkeypatch: pytest.Mo
         seen.append(handed)
         return certificate(verdict="certified")
 
-    monkeypatch.setattr("fourfifths._effect.amount.certify", certify)
     repairer = Repairer("g", columns=["x"], scope="column")
-    least_certified_amount(table, repairer, beta=0.5)
+    least_certified_amount(table, repairer, beta=0.5, certify=certify)
     full, none = seen
     assert (none["x"] == none["own"]).all()
     assert (full["x"] != full["own"]).all()
@@ -242,40 +248,43 @@ def test_rows_are_repaired_by_fits_that_had_not_seen_them(monkeypatch: pytest.Mo
     assert [(part["g"] == "A").sum() for part in parts] == [20] * 5
 
 
-def test_the_seed_splits_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seed_splits_the_rows() -> None:
     orders = []
 
     def certify(handed: Any, **_: Any) -> Any:
         orders.append(handed["id"].tolist())
         return certificate(verdict="certified")
 
-    monkeypatch.setattr("fourfifths._effect.amount.certify", certify)
     for seed in (1, 1, 2):
-        least_certified_amount(APART, geometric(), beta=0.5, random_state=seed)
+        least_certified_amount(APART, geometric(), beta=0.5, random_state=seed, certify=certify)
     first, _, again, _, other, _ = orders
     assert first == again
     assert first != other
 
 
-def test_the_repairer_itself_is_not_changed(calls: Any) -> None:
-    calls(0.3)
+def test_the_repairer_itself_is_not_changed() -> None:
+    certify = CertifiedFrom(0.3)
     repairer = geometric(amount=0.123)
-    least_certified_amount(APART, repairer, beta=0.5, tolerance=0.5)
+    least_certified_amount(APART, repairer, beta=0.5, tolerance=0.5, certify=certify)
     assert repairer.amount == 0.123
     assert not hasattr(repairer, "strata_")
 
 
-def test_a_file_is_a_table(calls: Any, tmp_path: Any) -> None:
-    calls(0.3)
+def test_a_file_is_a_table(tmp_path: Any) -> None:
+    certify = CertifiedFrom(0.3)
     APART.to_parquet(tmp_path / "t.parquet")
-    found = least_certified_amount(tmp_path / "t.parquet", geometric(), beta=0.5, tolerance=0.5)
+    found = least_certified_amount(
+        tmp_path / "t.parquet", geometric(), beta=0.5, tolerance=0.5, certify=certify
+    )
     assert found.amount == 1 / 2
 
 
-def test_a_csv_is_a_table(calls: Any, tmp_path: Any) -> None:
-    calls(0.3)
+def test_a_csv_is_a_table(tmp_path: Any) -> None:
+    certify = CertifiedFrom(0.3)
     APART.to_csv(tmp_path / "t.csv", index=False)
-    found = least_certified_amount(tmp_path / "t.csv", geometric(), beta=0.5, tolerance=0.5)
+    found = least_certified_amount(
+        tmp_path / "t.csv", geometric(), beta=0.5, tolerance=0.5, certify=certify
+    )
     assert found.amount == 1 / 2
 
 
@@ -364,23 +373,25 @@ def test_as_a_table(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("tolerance", [0, 1, -0.1, 1.5, float("nan")])
-def test_a_tolerance_is_between_0_and_1(calls: Any, tolerance: float) -> None:
-    made = calls(0)
+def test_a_tolerance_is_between_0_and_1(tolerance: float) -> None:
+    certify = CertifiedFrom(0)
     with pytest.raises(OptionError, match=r"tolerance=.*: expected a number between 0 and 1"):
-        least_certified_amount(APART, geometric(), beta=0.5, tolerance=tolerance)
-    assert made == []
+        least_certified_amount(APART, geometric(), beta=0.5, tolerance=tolerance, certify=certify)
+    assert certify.calls == []
 
 
-def test_the_repairer_names_its_columns(calls: Any) -> None:
-    calls(0)
+def test_the_repairer_names_its_columns() -> None:
+    certify = CertifiedFrom(0)
     with pytest.raises(GroupError, match="repairer: name its protected columns"):
-        least_certified_amount(APART, Repairer(columns=["x"]), beta=0.5)
+        least_certified_amount(APART, Repairer(columns=["x"]), beta=0.5, certify=certify)
+    assert certify.calls == []
 
 
-def test_a_column_that_is_not_there(calls: Any) -> None:
-    calls(0)
+def test_a_column_that_is_not_there() -> None:
+    certify = CertifiedFrom(0)
     with pytest.raises(ColumnError, match="columns: no column 'y'"):
-        least_certified_amount(APART, Repairer("g", columns=["y"]), beta=0.5)
+        least_certified_amount(APART, Repairer("g", columns=["y"]), beta=0.5, certify=certify)
+    assert certify.calls == []
 
 
 @pytest.mark.parametrize("confidence", [1, 2])
@@ -390,10 +401,11 @@ def test_a_confidence_is_below_1(confidence: float) -> None:
 
 
 @pytest.mark.parametrize("confidence", [0, -1])
-def test_a_confidence_is_above_0(calls: Any, confidence: float) -> None:
-    calls(0)
+def test_a_confidence_is_above_0(confidence: float) -> None:
+    certify = CertifiedFrom(0)
     with pytest.raises(OptionError, match=r"confidence=.*: expected a number between 0 and 1"):
-        least_certified_amount(APART, geometric(), beta=0.5, confidence=confidence)
+        least_certified_amount(APART, geometric(), beta=0.5, confidence=confidence, certify=certify)
+    assert certify.calls == []
 
 
 def test_without_outcome_and_beta_there_is_no_rate_to_certify_for() -> None:
@@ -402,27 +414,24 @@ def test_without_outcome_and_beta_there_is_no_rate_to_certify_for() -> None:
 
 
 @pytest.mark.parametrize("rows", [8, 40], ids=["all", "one"])
-def test_strata_that_are_too_small_to_split(calls: Any, rows: int) -> None:
-    calls(0)
+def test_strata_that_are_too_small_to_split(rows: int) -> None:
+    certify = CertifiedFrom(0)
     small = APART.iloc[:rows]
     if rows == 40:
         small = pd.concat([small, small.iloc[:4].assign(g="C")])
     with pytest.raises(FourfifthsError, match="rows"):
-        least_certified_amount(small, geometric(), beta=0.5)
+        least_certified_amount(small, geometric(), beta=0.5, certify=certify)
+    assert certify.calls == []
 
 
-def test_a_stratum_of_five_rows_can_be_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = certificate(verdict="certified")
-    monkeypatch.setattr("fourfifths._effect.amount.certify", lambda *_, **__: done)
+def test_a_stratum_of_five_rows_can_be_split() -> None:
     table = pd.concat([APART, APART.iloc[:5].assign(g="C")])
-    assert least_certified_amount(table, geometric(), beta=0.5).amount == 0
+    assert least_certified_amount(table, geometric(), beta=0.5, certify=always).amount == 0
 
 
-def test_a_category_of_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = certificate(verdict="certified")
-    monkeypatch.setattr("fourfifths._effect.amount.certify", lambda *_, **__: done)
+def test_a_category_of_one_row() -> None:
     table = APART.assign(x=["rare", *["u", "v"] * 19, "u"])
-    assert least_certified_amount(table, geometric(), beta=0.5).amount == 0
+    assert least_certified_amount(table, geometric(), beta=0.5, certify=always).amount == 0
 
 
 # --- with real auditors ---

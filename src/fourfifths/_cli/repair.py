@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -131,8 +131,8 @@ def repair(
     effect: Annotated[
         EffectChoice | None,
         typer.Option(
-            help="What to show of the effect: full audits before and after, quick counts the "
-            "changed cells.  [default: full, with --apply quick]"
+            help="How much of the effect to measure, once OUT is written: full runs auditors "
+            "before and after, quick counts the changed cells.  [default: full; with --apply quick]"
         ),
     ] = None,
     output_format: Annotated[
@@ -155,21 +155,26 @@ def repair(
     )
     choices = {"method": method, "scope": scope, "ties": ties, "small": small, "unseen": unseen}
     if apply is not None:
-        fitting = {"--protected": protected, "--stratify-by": stratify_by, "--columns": columns}
-        _refuse(
-            fitting
-            | {
-                "--order": order,
-                "--unknown": unknown,
-                "--save": save,
-                "--band": band,
-                "--amount": amount,
-            }
-        )
-        _refuse({f"--{name}": value for name, value in choices.items()})
-        done = apply_repair(source, apply, random_state=random_state, roles=roles)
+        fitting_options = {
+            "--protected": protected,
+            "--stratify-by": stratify_by,
+            "--columns": columns,
+            "--order": order,
+            "--unknown": unknown,
+            "--save": save,
+            "--band": band,
+            "--amount": amount,
+            **{f"--{name}": value for name, value in choices.items()},
+        }
+        for option, value in fitting_options.items():
+            if value is not None and value != []:
+                raise OptionError(
+                    f"{option}: has no meaning with --apply, which does what the saved repair "
+                    "says; leave it out"
+                )
+        repaired = apply_repair(source, apply, random_state=random_state, roles=roles)
     else:
-        done = repair_file(
+        repaired = repair_file(
             source,
             protected=protected,
             stratify_by=stratify_by,
@@ -182,40 +187,30 @@ def repair(
             unknown=unknown or (),
             roles=roles,
         )
-    detail = effect or (EffectChoice.FULL if apply is None else EffectChoice.QUICK)
-    _deliver(done, out, save, detail, output_format)
-
-
-def _deliver(
-    done: FileRepair,
-    out: Path,
-    save: Path | None,
-    detail: EffectChoice,
-    form: CertificateFormat,
-) -> None:
-    """Write what was asked for, then show what the repair did."""
-    done.write(out)
+    repaired.write(out)
+    typer.echo(f"wrote {out}", err=True)
     if save is not None:
-        done.repairer.save(save)
-    for path in (save, out):
-        if path is not None:
-            typer.echo(f"wrote {path}", err=True)
-    typer.echo(f"seed {done.seed}: --random-state {done.seed} gives the same again", err=True)
-    _show(done, detail, form)
+        repaired.repairer.save(save)
+        typer.echo(f"wrote {save}", err=True)
+    seed = repaired.seed
+    typer.echo(f"seed {seed}: --random-state {seed} gives the same again", err=True)
+    # The audits take far longer than the repair, so the files are there before they begin.
+    default_detail = EffectChoice.FULL if apply is None else EffectChoice.QUICK
+    show_repair(repaired, effect or default_detail, output_format)
 
 
-def _show(done: FileRepair, detail: EffectChoice, form: CertificateFormat) -> None:
+def show_repair(repaired: FileRepair, detail: EffectChoice, form: CertificateFormat) -> None:
     """Show how the amount was found, and what the repair did."""
-    amount = done.certified_amount
+    amount = repaired.certified_amount
     effect = None
     if detail is not EffectChoice.NONE:
-        effect = done.effect("full" if detail is EffectChoice.FULL else "quick")
+        effect = repaired.effect("full" if detail is EffectChoice.FULL else "quick")
     if form is CertificateFormat.JSON:
         import json
 
-        report = {} if effect is None else effect.to_dict()
+        report: dict[str, Any] = {"effect": None} if effect is None else effect.to_dict()
         report["certified_amount"] = None if amount is None else amount.to_dict()
-        sys.stdout.write(f"{json.dumps(report, indent=2)}\n")
+        sys.stdout.write(f"{json.dumps(report, indent=2, allow_nan=False)}\n")
         return
     if amount is not None:
         sys.stdout.write(f"{amount}\n\n")
@@ -223,24 +218,15 @@ def _show(done: FileRepair, detail: EffectChoice, form: CertificateFormat) -> No
         show(effect, form)
 
 
-def _amount(text: str) -> Any:
+def _amount(text: str) -> float | Literal["certified"]:
     if text == "certified":
-        return text
+        return "certified"
     try:
         return float(text)
     except ValueError:
         raise OptionError(
             f"--amount {text}: expected a number from 0 to 1, or 'certified'"
         ) from None
-
-
-def _refuse(options: dict[str, Any]) -> None:
-    for name, value in options.items():
-        if value is not None and value != []:
-            raise OptionError(
-                f"{name}: has no meaning with --apply, which does what the saved repair says; "
-                "leave it out"
-            )
 
 
 def _check_files(

@@ -1,4 +1,4 @@
-"""`least_certified_amount`: how much repair it takes, above `certify` and `Repairer`."""
+"""`least_certified_amount`: how much repair it takes until the result is certified."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Step:
     balanced_error_rate : float
         Of the strongest auditor of the worst pair, on held-out rows.
     impact_floor, impact_floor_interval
-        The least over auditors of the worst pair.
+        The lowest of the auditors of the worst pair.
     """
 
     amount: float
@@ -60,11 +60,11 @@ class CertifiedAmount(Result):
     curve : tuple of Step
         Every amount that was tried, in order of amount.
     tolerance : float
-        A smaller amount than `amount` - `tolerance` was not certified.
+        No amount below `amount` - `tolerance` was certified.
     confidence : float
-        With which all the verdicts hold together.
+        The confidence with which all the verdicts hold together.
     certificate : Certificate
-        Of `amount`, or of full repair.
+        The certificate of `amount`; where that is None, of full repair.
     """
 
     amount: float | None
@@ -114,17 +114,18 @@ def least_certified_amount(
 ) -> CertifiedAmount:
     """Find the least amount of repair whose result is certified on rows that it was not fitted to.
 
-    The rows are split in five; each fifth is repaired by a fit to the others, so that all rows
-    count and none was fitted to. Full repair is tried first, then none, then the amounts between by
-    halves. What is certified at one amount is taken to be certified at every larger one. For random
-    repair that holds, because fewer raw rows are left. For the other methods it need not hold, and
-    the curve shows it.
+    The rows are split into five folds. Each fold is repaired by a fit to the other four, so every
+    row is used and no row is repaired by a fit that has seen it. Full repair is tried first, then
+    none, then the amounts between by bisection. The search assumes that what is certified at one
+    amount is certified at every larger one. That holds for random repair, because a larger amount
+    leaves fewer rows as they were. For the other methods it need not hold; the curve shows the
+    verdict of every amount that was tried.
 
     Parameters
     ----------
     table : dataframe, path, str or Dataset
     repairer : Repairer
-        Its protected or stratifying columns are named; its own amount does not matter.
+        It must name its protected or stratifying columns. Its own amount is not used.
     outcome, favorable, reference, beta, threshold, auditors, folds, max_rows : optional
         As for `certify`.
     columns : sequence of str, optional
@@ -133,7 +134,7 @@ def least_certified_amount(
         The confidence with which all verdicts hold together: each is made at
         1 - (1 - confidence) / (the most amounts that may be tried).
     tolerance : float
-        How near to the least amount is near enough.
+        The search ends when the least amount is known to within this.
     random_state : int
         The seed of the split of the rows.
     progress : bool
@@ -169,8 +170,11 @@ def least_certified_amount(
         unknown=repairer.unknown,
         outcome_is="needed" if beta is None else "optional",
     )
-    folds_of_rows = _fitted_folds(load_rows(table).dataframe, repairer, random_state)
-    fitted = folds_of_rows[0][0]
+    held_out_folds = _fitted_folds(load_rows(table).dataframe, repairer, random_state=random_state)
+    fitted = held_out_folds[0][0]
+    reference_values = {
+        column: group for column, group in roles.designated.items() if column in stratifying
+    }
     max_looks = 2 + math.ceil(math.log2(1 / tolerance))
     options: dict[str, Any] = {
         "protected": list(fitted.strata_.by),
@@ -178,32 +182,29 @@ def least_certified_amount(
         "unknown": fitted.unknown,
         "outcome": roles.outcome,
         "favorable": roles.favorable,
-        "reference": {
-            column: group for column, group in roles.designated.items() if column in stratifying
-        }
-        or None,
+        "reference": reference_values or None,
         "columns": columns or [column.name for column in fitted.column_types_],
         "beta": beta,
         "threshold": threshold,
         "auditors": auditors,
-        # Each look may err; so all of them hold together with the stated confidence.
+        # Each verdict may err; Bonferroni makes all of them hold with the stated confidence.
         "confidence": 1 - (1 - confidence) / max_looks,
         "folds": folds,
         "max_rows": max_rows,
     }
     certificates: dict[float, Certificate] = {}
-    with steps("certifying", max_looks, enabled=progress) as done:
+    with steps("certifying", max_looks, enabled=progress) as progress_bar:
 
         def is_certified(amount: float) -> bool:
-            repaired = [
+            repaired_folds = [
                 nw.from_native(
                     fold_repairer.set_params(amount=amount).transform(held_out), eager_only=True
                 )
-                for fold_repairer, held_out in folds_of_rows
+                for fold_repairer, held_out in held_out_folds
             ]
-            table_now = nw.concat(repaired, how="vertical").to_native()
-            certificates[amount] = certify(table_now, progress=False, **options)
-            done.advance(f"amount {amount:g}")
+            repaired = nw.concat(repaired_folds, how="vertical").to_native()
+            certificates[amount] = certify(repaired, progress=False, **options)
+            progress_bar.advance(f"amount {amount:g}")
             return certificates[amount].verdict == "certified"
 
         least = _search(is_certified, tolerance)
@@ -217,7 +218,7 @@ def least_certified_amount(
 
 
 def _search(is_certified: Callable[[float], bool], tolerance: float) -> float | None:
-    """Return the least amount by bisection, to within the tolerance."""
+    """Return the least certified amount by bisection, to within the tolerance; None if none is."""
     if not is_certified(1.0):
         return None
     if is_certified(0.0):
@@ -230,19 +231,19 @@ def _search(is_certified: Callable[[float], bool], tolerance: float) -> float | 
 
 
 def _fitted_folds(
-    frame: nw.DataFrame[Any], repairer: Repairer, random_state: int
+    frame: nw.DataFrame[Any], repairer: Repairer, *, random_state: int
 ) -> list[tuple[Repairer, Any]]:
-    """Return, for each fold of the rows, a repairer fitted to the others, and the fold."""
-    whole = clone(repairer).fit(frame.to_native())
+    """Return each fold of the rows with a repairer that was fitted to the other folds."""
+    fitted_to_all = clone(repairer).fit(frame.to_native())
     rows = rows_of(frame.to_native(), unknown_tokens(repairer.unknown))
-    codes = whole.strata_.codes_of(rows, unseen=repairer.unseen)
+    codes = fitted_to_all.strata_.codes_of(rows, unseen=repairer.unseen)
     sizes = np.bincount(codes[codes >= 0])
     if sizes.min() < FOLDS:
         raise GroupError(
             f"too few rows to hold a fifth out: a stratum has {sizes.min()}, and {FOLDS} are needed"
         )
-    # Some rows may lack a category that the others have, so all of them are given.
-    column_types = {column.name: column for column in whole.column_types_}
+    # A fold may lack a rare category, so every fit is told the categories of all rows.
+    column_types = {column.name: column for column in fitted_to_all.column_types_}
     split = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
     try:
         return [
@@ -257,12 +258,13 @@ def _fitted_folds(
 
 
 def _step(amount: float, certificate: Certificate) -> Step:
-    worst = certificate.worst
-    lowest = min(worst.auditors, key=lambda each: each.impact_floor)
+    """Return the figures of one amount: the lowest over the auditors of the worst pair."""
+    auditors = certificate.worst.auditors
+    lowest = min(auditors, key=lambda auditor: auditor.impact_floor)
     return Step(
         amount=amount,
         verdict=certificate.verdict,
-        balanced_error_rate=min(each.balanced_error_rate for each in worst.auditors),
+        balanced_error_rate=min(auditor.balanced_error_rate for auditor in auditors),
         impact_floor=lowest.impact_floor,
         impact_floor_interval=lowest.impact_floor_interval,
     )

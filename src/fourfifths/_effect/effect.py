@@ -11,28 +11,29 @@ import numpy as np
 from scipy.stats import wasserstein_distance
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray
-from fourfifths._certify.certify import certify
+from fourfifths._certify.certify import MAX_ROWS, certify
+from fourfifths._certify.plan import check_options
 from fourfifths._certify.result import Certificate
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
 from fourfifths._repair.fitted import FittedRepair
-from fourfifths._tables.groups import choose_reference
+from fourfifths._tables.groups import choose_reference, find_value
 from fourfifths._tables.load import Rows
 from fourfifths._tables.roles import outcome_of
 from fourfifths._tables.strata import Unseen
 from fourfifths._tables.types import ColumnType
-from fourfifths.errors import ColumnError, GroupError, OutcomeError
+from fourfifths.errors import ColumnError, GroupError, OutcomeError, listed
 
 EffectDetail = Literal["full", "quick"]
-MIN_AUDITED_ROWS = 5  # of a stratum: one for each fold of the audit
-# A stratum of fewer rows leaves a fully repaired column hardly any different values.
+MIN_AUDITED_ROWS = 5  # in each stratum: one for each fold of the audit
+# Full repair leaves a column as many different values as its smallest stratum has rows.
 MIN_ROWS_FOR_MANY_VALUES = 30
 NAN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditRoles:
-    """What the audits of a repair need to know besides the columns; as for `certify`."""
+    """What the audits of a repair need besides the repaired columns; each as for `certify`."""
 
     outcome: str | None = None
     favorable: Any = None
@@ -62,16 +63,26 @@ def effect(
     unseen : {"error", "keep"}
         What the repair did with rows of strata that it was not fitted to.
     roles : AuditRoles, optional
-        Without an outcome and beta, only the balanced error rate is reported.
+        Without an outcome and without beta, only the balanced error rate is reported.
     not_features : sequence of str
-        Columns that no rule would use, so that they are not listed as left unrepaired.
+        Columns that no rule would use; they are not listed among the columns that were not
+        repaired.
     detail : {"full", "quick"}
-        Quick: how many cells changed and by how much; no auditors.
+        "full" audits the columns before and after. "quick" only counts the changed cells and
+        measures how far apart the strata are.
     random_state : int
+        The seed of the auditors and of the model.
     certify, model_impact : callable
-        What audits the columns, and what measures a model of the outcome.
+        What audits the columns, and what fits a model of the outcome.
+
+    Raises
+    ------
+    ColumnError, GroupError, OptionError, OutcomeError
+        If a role names what the table does not have. A table that cannot be audited for another
+        reason is not an error: a note says why.
     """
     roles = roles or AuditRoles()
+    check_audit_roles(fitted, before, roles)
     column_types = fitted.column_types
     codes = fitted.strata.codes_of(before, unseen=unseen)
     values, new_values = before.numbers(column_types), after.numbers(column_types)
@@ -85,9 +96,15 @@ def effect(
             column_types, values, new_values, strict=True
         )
     )
+
     audits: tuple[Audit | None, Audit | None] = (None, None)
     notes = _stratum_notes(fitted, codes)
-    if detail == "full":
+    if detail == "quick":
+        notes.append(
+            "no auditor was run, so nothing is said about how well the stratum can still be "
+            "predicted"
+        )
+    else:
         try:
             audits = _audit_both(
                 fitted,
@@ -98,13 +115,15 @@ def effect(
                 certify=certify,
                 model_impact=model_impact,
             )
-        except (GroupError, OutcomeError) as error:
+        except (ColumnError, GroupError, OutcomeError) as error:
+            # The repair itself is done, so a table that auditors cannot use must not stop it.
             notes.append(f"not audited: {error}")
         else:
             if roles.outcome is None:
                 notes.append("no outcome was named, so no model of it was fitted")
-    first, second = audits
-    used = {*fitted.needed_columns, roles.outcome, *not_features}
+
+    audit_before, audit_after = audits
+    mentioned = {*fitted.needed_columns, roles.outcome, *not_features}
     return RepairEffect(
         table=before.name,
         rows=codes.size,
@@ -112,16 +131,47 @@ def effect(
         cells=codes.size * len(column_types),
         cells_changed=int(np.sum(changed)),
         columns=columns,
-        before=first,
-        after=second,
+        before=audit_before,
+        after=audit_after,
         # Easier to predict by more than chance: the intervals do not overlap.
-        raised=first is not None and second is not None and second.interval[1] < first.interval[0],
-        not_repaired=tuple(column for column in before.columns if column not in used),
+        raised=audit_before is not None
+        and audit_after is not None
+        and audit_after.interval[1] < audit_before.interval[0],
+        not_repaired=tuple(column for column in before.columns if column not in mentioned),
         notes=tuple(notes),
     )
 
 
+def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> None:
+    """Raise if the outcome, its favorable value, the reference or beta cannot be what is meant.
+
+    It takes no audit, so that a misspelt name is an error before anything is written.
+    """
+    strata = fitted.strata
+    if roles.outcome is not None:
+        rows.check_columns([roles.outcome], "outcome")
+        if roles.outcome in fitted.needed_columns:
+            raise ColumnError(
+                f"columns: {roles.outcome!r} is the outcome; it cannot be repaired, nor make the "
+                "strata"
+            )
+        outcome_of(rows.dataframe[roles.outcome], roles.favorable, rows.unknown)
+    for column, group in _designated(fitted, roles).items():
+        if column not in strata.by:
+            raise ColumnError(
+                f"reference: {column!r} is not a protected column; expected {listed(strata.by)}"
+            )
+        index = strata.by.index(column)
+        groups = sorted({stratum[index] for stratum in strata.groups}, key=str)
+        find_value(group, groups, f"reference={group!r}: not among the groups of {column!r}")
+    _reference_label(fitted, roles, np.array(strata.rows, dtype=np.float64))
+    check_options(
+        beta=roles.beta, threshold=0.8, confidence=0.95, folds=5, max_rows=MAX_ROWS, random_state=0
+    )
+
+
 def _changed(values: FloatArray, new_values: FloatArray) -> BoolArray:
+    """Return which cells changed; NaN is a missing value, which a repair never changes."""
     return np.asarray((values != new_values) & ~np.isnan(values))
 
 
@@ -200,14 +250,11 @@ def _audit_both(
     sizes = np.bincount(codes[codes >= 0], minlength=len(strata.groups))
     if sizes.min() < MIN_AUDITED_ROWS:
         raise GroupError(f"a stratum has {sizes.min()} rows, and {MIN_AUDITED_ROWS} are needed")
-    if roles.outcome is not None:
-        before = tables[0][0]
-        outcome_of(before.dataframe[roles.outcome], roles.favorable, before.unknown)
     audited_rows = np.flatnonzero(codes >= 0)
     # The strata as the repair has them: bands are cut, small ones pooled, others left out.
     protected = " & ".join(strata.by)
     labels = np.array(strata.labels, dtype=object)[codes[audited_rows]].tolist()
-    reference = _reference_label(fitted, roles, sizes)
+    reference = _reference_label(fitted, roles, sizes.astype(np.float64))
     audits = []
     for rows, numbers in tables:
         stratum = nw.new_series(protected, labels, backend=rows.dataframe.implementation)
@@ -228,25 +275,25 @@ def _audit_both(
     return audits[0], audits[1]
 
 
-def _reference_label(fitted: FittedRepair, roles: AuditRoles, sizes: Any) -> str | None:
+def _designated(fitted: FittedRepair, roles: AuditRoles) -> Mapping[str, Any]:
+    """Return the reference value of each stratifying column, as far as the user gave one."""
+    if roles.reference is None:
+        return {}
+    if isinstance(roles.reference, Mapping):
+        return roles.reference
+    return dict.fromkeys(fitted.strata.by, roles.reference)
+
+
+def _reference_label(fitted: FittedRepair, roles: AuditRoles, sizes: FloatArray) -> str | None:
     """Return the name of the reference stratum; None leaves the choice to `certify`."""
     strata = fitted.strata
-    designated = roles.reference
-    if designated is None:
-        designated = {}
-    elif not isinstance(designated, Mapping):
-        designated = dict.fromkeys(strata.by, designated)
-    for column in designated:
-        if column not in strata.by:
-            raise ColumnError(f"reference: {column!r} is not a protected column")
-    if not designated and roles.outcome is not None:
+    designated = _designated(fitted, roles)
+    names_a_stratum = all(column in designated for column in strata.by)
+    if roles.outcome is not None and not names_a_stratum:
+        # With an outcome there are selection rates, and `certify` takes the highest one.
         return None
     code = choose_reference(
-        strata.by,
-        strata.groups,
-        designated=designated,
-        sizes=sizes,
-        otherwise="largest",
+        strata.by, strata.groups, designated=designated, sizes=sizes, otherwise="largest"
     )
     return strata.labels[code]
 
@@ -275,7 +322,7 @@ def _audit(
         outcome=roles.outcome,
         favorable=roles.favorable,
         unknown=unknown,
-        # The balanced error rate does not depend on it; nothing else is shown without either.
+        # The balanced error rate does not depend on beta, and without one it is all that is shown.
         beta=roles.beta if roles.outcome or roles.beta else 0.5,
         random_state=random_state,
     )
@@ -310,7 +357,7 @@ def _audit(
 
 
 def _stratum_notes(fitted: FittedRepair, codes: CodeArray) -> list[str]:
-    """Return what a reader must know about the strata."""
+    """Return notes on rows that were kept, strata that were pooled, and strata with few rows."""
     strata = fitted.strata
     notes = []
     kept_count = int(np.sum(codes < 0))

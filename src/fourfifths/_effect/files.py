@@ -9,84 +9,100 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import narwhals as nw
+
+from fourfifths._certify.certify import certify
+from fourfifths._certify.result import Certificate
 from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
-from fourfifths._effect.effect import AuditRoles, EffectDetail, effect
-from fourfifths._effect.result import RepairEffect
-from fourfifths._repair.fitted import FittedRepair
+from fourfifths._effect.effect import AuditRoles, EffectDetail, check_audit_roles, effect
+from fourfifths._effect.model_impact import model_impact
+from fourfifths._effect.result import ModelImpact, RepairEffect
 from fourfifths._repair.random import fresh_seed
 from fourfifths._repair.repairer import Repairer
-from fourfifths._tables.load import Output, Rows, load_rows
+from fourfifths._tables.load import Rows, load_rows
 from fourfifths._tables.numbers import unknown_tokens
-from fourfifths._tables.roles import assign_roles, outcome_of
-from fourfifths._tables.strata import Unseen
+from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.table import Table, open_table
 from fourfifths._tables.write import write_table
-from fourfifths.errors import ColumnError, OptionError, nearest
+from fourfifths.errors import ColumnError, GroupError, OptionError, nearest
 
-MAX_NEW_SEED = 2**31
+# A seed that is drawn anew is printed for the user to type again, so it is kept short.
+NEW_SEED_LIMIT = 2**31
+# pandas writes an index without a name into a Parquet file as a column of this name.
 PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileRepair:
-    """A table, its repair, and what else the table says of itself.
+    """A table before and after its repair; nothing is written or audited until asked for.
 
     Attributes
     ----------
-    fitted : FittedRepair
-    before : Rows
-    output : Output
-        The repaired columns.
-    unseen : {"error", "keep"}
+    repairer : Repairer
+        Fitted, or loaded from a saved repair.
+    before, after : Rows
+        In a CSV, every cell that did not change is as it was written.
     roles : AuditRoles
-        Outcome, favorable value, reference and beta, as given or as a data set has them.
+        The outcome, its favorable value, the reference and beta, as given or as a shipped data set
+        has them.
     not_features : tuple of str
         Columns that no rule would use.
     certified_amount : CertifiedAmount or None
-        How the amount was found, if it was asked for.
+        How the amount was found, if the least certified one was asked for.
     seed : int or None
+        The seed that gives the same repair again.
     notes : tuple of str
-        What the fit has to say.
-    repairer : Repairer
+        What a reader must know about the fit.
     """
 
-    fitted: FittedRepair
+    repairer: Repairer
     before: Rows
-    output: Output
-    unseen: Unseen
+    after: Rows
     roles: AuditRoles
     not_features: tuple[str, ...]
     certified_amount: CertifiedAmount | None
     seed: int | None
     notes: tuple[str, ...]
-    repairer: Repairer
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the repaired table; in a CSV, cells that did not change stay as written."""
-        repaired = self.output.repaired_frame()
+        """Write the repaired table; repaired numbers of a CSV are numbers in a Parquet file."""
+        rows = self.after
         if str(path).lower().endswith(".parquet"):
-            # A CSV has nothing but text; a Parquet file has numbers where there are numbers.
-            numeric = [
-                column.name
-                for column in self.fitted.column_types
+            # Only text is read as numbers: in other columns NaN and null stay what they are.
+            text_columns = [
+                column
+                for column in self.repairer.column_types_
                 if column.kind in ("number", "integer")
+                and rows.dataframe[column.name].dtype == nw.String
             ]
-            rows = Rows(frame=repaired, unknown=self.before.unknown)
-            repaired = rows.with_numbers(numeric).dataframe
-        write_table(path, repaired, self.before.separator)
+            frame = rows.with_numbers([column.name for column in text_columns]).dataframe
+            # The type is the repair's, so that a file with only whole numbers, or none, has it too.
+            floats = [
+                frame[column.name].cast(nw.Float64())
+                for column in text_columns
+                if column.kind == "number" or frame[column.name].dtype == nw.String
+            ]
+            rows = replace(rows, frame=frame.with_columns(*floats), _columns={})
+        write_table(path, rows.dataframe, self.before.separator)
 
-    def effect(self, detail: EffectDetail = "full", **replaced: Any) -> RepairEffect:
-        """Return what the repair did; see `effect`."""
-        after = replace(self.before, frame=self.output.repaired_frame(), _columns={})
+    def effect(
+        self,
+        detail: EffectDetail = "full",
+        *,
+        certify: Callable[..., Certificate] = certify,
+        model_impact: Callable[..., ModelImpact | None] = model_impact,
+    ) -> RepairEffect:
+        """Return what the repair did; the arguments are those of `fourfifths._effect.effect`."""
         result = effect(
-            self.fitted,
+            self.repairer.fitted_,
             self.before,
-            after,
-            unseen=self.unseen,
+            self.after,
+            unseen=self.repairer.unseen,
             roles=self.roles,
             not_features=self.not_features,
             detail=detail,
-            **replaced,
+            certify=certify,
+            model_impact=model_impact,
         )
         return replace(result, notes=(*self.notes, *result.notes))
 
@@ -105,7 +121,24 @@ def repair_file(
     options: Mapping[str, Any] | None = None,
     least_certified_amount: Callable[..., CertifiedAmount] = least_certified_amount,
 ) -> FileRepair:
-    """Fit a repair to a file, and apply it to the same rows; `options` are a `Repairer`'s."""
+    """Fit a repair to a file, and apply it to the same rows.
+
+    Parameters
+    ----------
+    source : str
+        A file, or the name of a shipped data set.
+    protected, stratify_by, columns, bands, unknown : optional
+        As for `Repairer`. By default every column is repaired that a rule could use.
+    orders : mapping of str to sequence of str, optional
+        The categories of ordered columns, lowest first.
+    amount : float or "certified"
+        "certified" searches for the least amount whose result is certified.
+    roles : AuditRoles, optional
+    options : mapping, optional
+        Other arguments of `Repairer`.
+    least_certified_amount : callable
+        What searches for the amount.
+    """
     if protected and stratify_by:
         raise OptionError("protected, stratify_by: give one of them; strata are made of either")
     table = open_table(source)
@@ -114,25 +147,28 @@ def repair_file(
         raise ColumnError("protected: name the protected columns, as in protected=['sex']")
     rows = load_rows(source, unknown_tokens(unknown))
     rows.check_columns(stratifying, "protected")
-    audit_roles, stratifying, not_features, cuts = _filled_roles(
-        table, rows, stratifying or None, roles, bands
+    table_roles, audit_roles = _roles(
+        table, rows, stratifying=stratifying or None, roles=roles, bands=bands
     )
-    names = _repaired_columns(rows, columns, stratifying, (audit_roles.outcome, *not_features))
-    given_orders = dict(orders or {})
-    for name in given_orders:
+    stratifying = table_roles.protected
+
+    names = _repaired_columns(rows, columns, table_roles)
+    for name in orders or ():
         if name not in names:
             raise ColumnError(
                 f"orders: {name!r} is not a column that is repaired{nearest(name, names)}"
             )
-    all_orders = {**(table.dataset.orders if table.dataset else {}), **given_orders}
+    all_orders = {**(table.dataset.orders if table.dataset else {}), **(orders or {})}
+    bands_of = {column: cut.edges for column, cut in table_roles.bands.items()}
     repairer = Repairer(
         None if stratify_by else stratifying,
         stratify_by=stratifying if stratify_by else None,
-        bands=cuts or None,
+        bands=bands_of or None,
         columns={name: tuple(all_orders[name]) if name in all_orders else None for name in names},
         unknown=rows.unknown,
-        **dict(options or {}),
+        **(options or {}),
     )
+
     needed = [*stratifying, *names]
     certified_amount = None
     if amount == "certified":
@@ -151,17 +187,22 @@ def repair_file(
             )
         amount = certified_amount.amount
     repairer.set_params(amount=amount)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    with warnings.catch_warnings():
+        # It becomes a note below: the warning's advice is for Python, and this is for the shell.
+        warnings.filterwarnings("ignore", ".* holds numbers and words", category=UserWarning)
         repairer.fit(rows.dataframe.select(*needed).to_native())
-    return _apply(
+    notes = tuple(
+        f"column {name!r} holds numbers and words; it was repaired as categories"
+        for name in rows.mixed_columns(repairer.column_types_, repairer.columns)
+    )
+    return _repaired(
         repairer,
         rows,
         roles=audit_roles,
-        not_features=not_features,
+        not_features=table_roles.not_features,
         certified_amount=certified_amount,
         seed=repairer.random_state,
-        notes=tuple(str(warning.message) for warning in caught),
+        notes=notes,
     )
 
 
@@ -172,35 +213,53 @@ def apply_repair(
     roles: AuditRoles | None = None,
     random_state: int | None = None,
 ) -> FileRepair:
-    """Apply a saved repair to a file: nothing is fitted."""
-    seed = fresh_seed(None) % MAX_NEW_SEED if random_state is None else random_state
+    """Apply a saved repair to a file; nothing is fitted.
+
+    Parameters
+    ----------
+    source : str
+        A file, or the name of a shipped data set. It may have more columns than the repair uses.
+    saved : path
+        What `Repairer.save` wrote.
+    roles : AuditRoles, optional
+    random_state : int, optional
+        The seed; a new one by default, so that files that are repaired one after the other do not
+        share their draws.
+    """
+    seed = fresh_seed(None) % NEW_SEED_LIMIT if random_state is None else random_state
     repairer = Repairer.load(saved, random_state=seed)
+    if repairer.strata_.passed:
+        raise GroupError(
+            f"{saved}: this repair was fitted to protected values that are not a column of the "
+            "table, and a file has no others; apply it in Python, transform(X, protected=values)"
+        )
     rows = load_rows(source, unknown_tokens(repairer.unknown))
     rows.check_columns(repairer.fitted_.needed_columns, "the saved repair")
-    audit_roles, _, not_features, _ = _filled_roles(
-        open_table(source), rows, repairer.strata_.columns, roles, None
+    table_roles, audit_roles = _roles(
+        open_table(source), rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
     )
-    return _apply(
+    return _repaired(
         repairer,
         rows,
         roles=audit_roles,
-        not_features=not_features,
+        not_features=table_roles.not_features,
         certified_amount=None,
         seed=seed,
         notes=(),
     )
 
 
-def _filled_roles(
+def _roles(
     table: Table,
     rows: Rows,
+    *,
     stratifying: tuple[str, ...] | None,
     roles: AuditRoles | None,
     bands: Mapping[str, Sequence[float]] | None,
-) -> tuple[AuditRoles, tuple[str, ...], tuple[str, ...], dict[str, tuple[float, ...]]]:
-    """Return the roles with what a data set says of itself, and the columns apart from features.
+) -> tuple[Roles, AuditRoles]:
+    """Return the roles of the table's columns, with what a shipped data set says of itself.
 
-    A misspelt outcome or favorable value is an error here, before anything is written.
+    A misspelt outcome or favorable value is an error here, before anything is computed.
     """
     roles = roles or AuditRoles()
     if roles.outcome is not None:
@@ -222,36 +281,32 @@ def _filled_roles(
         for column, group in assigned.designated.items()
         if column in assigned.protected
     }
-    filled = replace(
+    return assigned, replace(
         roles,
         outcome=assigned.outcome,
         favorable=assigned.favorable,
         reference=reference or None,
     )
-    cuts = {column: cut.edges for column, cut in assigned.bands.items()}
-    return filled, assigned.protected, assigned.not_features, cuts
 
 
-def _repaired_columns(
-    rows: Rows,
-    columns: Sequence[str] | None,
-    stratifying: Sequence[str],
-    not_features: Sequence[str | None],
-) -> tuple[str, ...]:
+def _repaired_columns(rows: Rows, columns: Sequence[str] | None, roles: Roles) -> tuple[str, ...]:
     """Return the columns that are named, or all that a rule could use."""
     if not columns:
-        apart = {*stratifying, *not_features}
         return tuple(
-            name for name in rows.columns if name not in apart and not PANDAS_INDEX.match(name)
+            name
+            for name in rows.columns
+            if name not in roles.not_features and not PANDAS_INDEX.match(name)
         )
-    names = rows.check_columns(columns, "columns")
-    for name in stratifying:
+    names = tuple(dict.fromkeys(rows.check_columns(columns, "columns")))
+    for name in roles.protected:
         if name in names:
             raise ColumnError(f"columns: {name!r} is what the strata are made of")
+    if roles.outcome in names:
+        raise ColumnError(f"columns: {roles.outcome!r} is the outcome; leave it out")
     return names
 
 
-def _apply(
+def _repaired(
     repairer: Repairer,
     rows: Rows,
     *,
@@ -261,7 +316,9 @@ def _apply(
     seed: int | None,
     notes: tuple[str, ...],
 ) -> FileRepair:
+    """Repair the rows, of which the repair uses only some columns."""
     fitted = repairer.fitted_
+    check_audit_roles(fitted, rows, roles)
     output = fitted.transform(
         rows,
         fitted.strata.codes_of(rows, unseen=repairer.unseen),
@@ -270,14 +327,12 @@ def _apply(
         draws=repairer.calls_.next(),
     )
     return FileRepair(
-        fitted=fitted,
+        repairer=repairer,
         before=rows,
-        output=output,
-        unseen=repairer.unseen,
+        after=replace(rows, frame=output.repaired_frame(), _columns={}),
         roles=roles,
         not_features=not_features,
         certified_amount=certified_amount,
         seed=seed,
         notes=notes,
-        repairer=repairer,
     )

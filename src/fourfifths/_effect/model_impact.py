@@ -1,4 +1,4 @@
-"""The impact ratio of a model of the outcome: what a rule learned from these columns would do."""
+"""The impact ratio of a model of the outcome: what a rule that is learned from the columns does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
-from fourfifths._arrays import BoolArray, FloatArray
+from fourfifths._arrays import FloatArray
 from fourfifths._certify.auditors import panel
 from fourfifths._effect.result import ModelImpact
 from fourfifths._impact.impact import impact
@@ -32,29 +32,61 @@ def model_impact(
     favorable: Any,
     unknown: Sequence[Any] = (),
     random_state: int,
+    model: Any = None,
+    max_rows: int = MAX_ROWS,
 ) -> ModelImpact | None:
-    """Let a logistic model select out of fold, and measure the impact of its selections.
+    """Let a model select the rows out of fold, and measure the impact of its selections.
 
-    Its cut is the one with the least balanced error on training rows. None where it selects all
-    rows or none.
+    The model selects the rows whose score is above a cut. The cut is the one with the lowest
+    balanced error rate of predicting the outcome on the training rows.
+
+    Parameters
+    ----------
+    values : float array
+        What the model sees, one column per feature.
+    is_category : sequence of bool
+        Which columns of `values` are codes of categories without order.
+    frame : dataframe
+        The protected columns and the outcome of the same rows.
+    protected, reference, outcome, favorable, unknown
+        As for `impact`.
+    random_state : int
+        The seed of the folds and of the sample of rows.
+    model : classifier, optional
+        Logistic regression by default.
+    max_rows : int
+        Of more rows than this, a random sample is used.
+
+    Returns
+    -------
+    ModelImpact or None
+        None where the model selects every row or none: then there is no ratio.
     """
-    known, selected, chosen = outcome_of(frame[outcome], favorable, unknown)
-    rows = np.flatnonzero(known)
-    if rows.size > MAX_ROWS:
+    is_known, is_favorable, favorable_value = outcome_of(frame[outcome], favorable, unknown)
+    rows = np.flatnonzero(is_known)
+    if rows.size > max_rows:
         random = np.random.default_rng(random_state)
-        rows = np.sort(random.permutation(rows)[:MAX_ROWS])
-    truth = selected[rows]
+        rows = np.sort(random.permutation(rows)[:max_rows])
+    truth = is_favorable[rows]
     if min(truth.sum(), (~truth).sum()) < FOLDS:
         raise OutcomeError(
-            f"outcome={outcome!r}: fewer than {FOLDS} rows with, or without, {chosen!r}; too few "
-            "to learn from"
+            f"outcome={outcome!r}: fewer than {FOLDS} rows with, or without, {favorable_value!r}; "
+            "too few to learn from"
         )
-    predicted = _predicted(values[rows], truth, is_category, random_state)
-    if predicted.all() or not predicted.any():
+
+    if model is None:
+        model = panel(["logistic"], is_category, random_state)["logistic"]
+    selected = np.empty(truth.size, dtype=bool)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
+    for train, test in folds.split(truth, truth):
+        fitted_model = clone(model).fit(values[rows[train]], truth[train])
+        selected[test] = fitted_model.predict(values[rows[test]])
+    if selected.all() or not selected.any():
         return None
-    # The outcome's own column holds what the model says: its name is taken by nothing else.
-    said = nw.new_series(outcome, predicted, backend=frame.implementation)
-    table = frame[rows].select(*protected).with_columns(said)
+
+    # The selections take the place of the outcome, because no other column has its name.
+    selections = nw.new_series(outcome, selected, backend=frame.implementation)
+    table = frame[rows].select(*protected).with_columns(selections)
     result = impact(
         table.to_native(),
         protected=protected,
@@ -64,26 +96,15 @@ def model_impact(
         rule="feldman2015",
     )
     attribute = result.attributes[-1]
-    others = [each for each in attribute.groups if each.group != attribute.reference]
-    least = min(others, key=lambda each: each.impact_ratio)
-    wrong = (np.mean(~predicted[truth]) + np.mean(predicted[~truth])) / 2
-    return ModelImpact(
-        group=least.group,
-        reference=attribute.reference,
-        impact_ratio=least.impact_ratio,
-        impact_ratio_interval=least.impact_ratio_interval,
-        utility=float(1 - wrong),
+    lowest = min(
+        (group for group in attribute.groups if group.group != attribute.reference),
+        key=lambda group: group.impact_ratio,
     )
-
-
-def _predicted(
-    values: FloatArray, truth: BoolArray, is_category: Sequence[bool], random_state: int
-) -> BoolArray:
-    """Return whom the model selects, each row by a fit to others."""
-    model = panel(["logistic"], is_category, random_state)["logistic"]
-    predicted = np.empty(truth.size, dtype=bool)
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
-    for train, test in folds.split(truth, truth):
-        fitted = clone(model).fit(values[train], truth[train])
-        predicted[test] = fitted.predict(values[test])
-    return predicted
+    error = (np.mean(~selected[truth]) + np.mean(selected[~truth])) / 2
+    return ModelImpact(
+        group=lowest.group,
+        reference=attribute.reference,
+        impact_ratio=lowest.impact_ratio,
+        impact_ratio_interval=lowest.impact_ratio_interval,
+        utility=float(1 - error),
+    )

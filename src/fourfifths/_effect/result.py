@@ -1,4 +1,4 @@
-"""The answer to "what did the repair do?": how much changed, and what an auditor finds then."""
+"""What a repair did: how much changed, and what auditors find before and after."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class ColumnEffect:
     changed : int
         How many of its cells changed.
     rank_moved : float
-        By how much a value's rank among all rows as they were changed, on average over rows that
-        have a value, in [0, 1]. NaN for categories without order.
+        The mean change of a value's rank among the original values, over the rows that have a
+        value, in [0, 1]. NaN for categories without order.
     distance, distance_after : float
-        The earthmover distance between a stratum and the largest one, of the stratum for which it
-        is largest, in the column's units; for categories without order, the total variation.
+        The earthmover distance between the largest stratum and the stratum that is farthest from
+        it, in the column's units; for categories without order, the total variation.
     """
 
     column: str
@@ -38,17 +38,18 @@ class ColumnEffect:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What the auditors found in the repaired columns, before or after.
+    """What the auditors found in the repaired columns, before or after the repair.
 
     Attributes
     ----------
     strongest : str
     balanced_error_rate, interval
-        Of the strongest auditor in the pair of groups where it is least, out of fold.
+        Of the strongest auditor in the pair of groups where it is lowest, out of fold.
     impact_floor, impact_floor_interval
-        The least impact ratio of a rule, of that auditor. NaN without an outcome or beta.
+        The lowest impact ratio of a rule that this auditor can find. NaN without an outcome or
+        beta.
     verdict : str or None
-        Of the certificate. None without an outcome or beta.
+        The verdict of the certificate. None without an outcome or beta.
     model : ModelImpact or None
         The impact ratio of a model of the outcome that uses the repaired columns.
     """
@@ -72,11 +73,11 @@ class RepairEffect(Result):
     rows, rows_changed, cells, cells_changed : int
     columns : tuple of ColumnEffect
     before, after : Audit or None
-        None where a stratum has too few rows to be audited.
+        None where no audit was made; `notes` says why.
     raised : bool
         Whether the repair made the protected attribute easier to predict, by more than chance.
     not_repaired : tuple of str
-        Other columns of the table that a rule could use.
+        The other columns of the table that a rule could use.
     notes : tuple of str
     """
 
@@ -101,15 +102,15 @@ class RepairEffect(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelImpact:
-    """Of a logistic model, fitted on other rows than it selects from.
+    """The impact of a logistic model that selects rows that it was not fitted to.
 
     Attributes
     ----------
     group, reference : str
-        The group with the least ratio, and what it is compared with.
+        The group with the lowest ratio, and the group that it is compared with.
     impact_ratio, impact_ratio_interval
     utility : float
-        1 - the balanced error rate of predicting the outcome.
+        1 - the balanced error rate of the model's predictions of the outcome.
     """
 
     group: str

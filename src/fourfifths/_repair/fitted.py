@@ -1,4 +1,4 @@
-"""What a repair has learned, as a function of rows: the same for tables, files and single rows."""
+"""What a repair has learned, as a function of rows: for tables, files and single rows alike."""
 
 from __future__ import annotations
 
@@ -41,7 +41,11 @@ class FittedRepair:
         return (*self.strata.columns, *(column.name for column in self.column_types))
 
     def types_in(self, rows: Rows) -> list[ColumnType]:
-        """Return the repaired columns as these rows call them: by name, or by place."""
+        """Return the repaired columns under the names that these rows have for them.
+
+        A repair that was fitted to a dataframe finds its columns in an array by their places, and
+        the other way round.
+        """
         if self.table_columns is not None and rows.frame is not None:
             return list(self.column_types)
         names: Sequence[Any] = self.table_columns or range(len(rows.columns))
@@ -61,7 +65,7 @@ class FittedRepair:
     def transform(
         self, rows: Rows, codes: CodeArray, *, method: Method, amount: float, draws: Draws
     ) -> Output:
-        """Repair rows whose strata are known; rows of stratum -1 and missing values stay."""
+        """Repair rows, given their strata; rows of stratum -1 and missing values stay."""
         before = self.numbers(rows)
         output = rows.output(self._written_types(rows, method, amount), before)
         if amount > 0:
@@ -86,7 +90,7 @@ class FittedRepair:
         )
 
     def _written_types(self, rows: Rows, method: Method, amount: float) -> Sequence[ColumnType]:
-        """Return the types after the repair: halves of whole numbers are no whole numbers."""
+        """Return the types after the repair: geometric repair makes fractions of whole numbers."""
         if method != "geometric" or amount == 0:
             return self.types_in(rows)
         return [

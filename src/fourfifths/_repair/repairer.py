@@ -40,12 +40,12 @@ CHOICES: Mapping[str, Any] = {
 
 
 class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Make columns so alike in all strata that they do not give the stratum away.
+    """Make columns so alike in all strata that they no longer reveal the stratum.
 
-    Each value is written anew by its rank in its stratum: the same rank gets the same value,
-    whatever the stratum, and that value is the median over strata of what they have at that rank
-    (section 5 of Feldman et al. 2015). What is fitted is kept: new rows, one or many, are repaired
-    by it and never change it.
+    A value is replaced by its rank in its stratum: the same rank gets the same value in every
+    stratum, and that value is the median over strata of their values at that rank (section 5 of
+    Feldman et al. 2015). New rows, one or many, are repaired by what was fitted and never change
+    it.
 
     Parameters
     ----------
@@ -57,34 +57,36 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     bands : mapping of str to sequence of float, optional
         Where a numeric stratifying column is cut into groups; an edge is in the group below it.
     columns : sequence, or mapping of column to kind, optional
-        Which to repair, all others by default: names, or places in an array. A mapping may say as
-        what: "number", "category", or the categories in order, lowest first; None leaves it to the
-        column's values. A column holds numbers if all its values do, but for the missing ones.
+        The columns to repair: names, or places in an array. By default all but the stratifying
+        ones. A mapping may say what a column is: "number", "category", or the categories in order,
+        lowest first; None leaves it to the column's values. A column is numeric if all its values
+        that are not missing are numbers.
     unknown : value or sequence, optional
-        Values that mean missing, in every column, beside null, NaN and empty text.
+        Values that mean missing, in every column, besides null, NaN and empty text.
     method : {"random", "combinatorial", "geometric"}
         What an amount below 1 means. Random: that share of the rows is repaired in full (Gordaliza
         et al. 2019). Combinatorial: each value moves that far along the column's distinct values.
-        Geometric: that far along the number line. The last two are the paper's, and trees can still
-        read the stratum off the columns.
+        Geometric: that far along the number line. The last two are the paper's; after them, trees
+        can still predict the stratum from the columns.
     scope : {"joint", "column"}
-        Whether the whole vector of columns is made alike, or each column alone, as in the paper.
+        Whether the joint distribution of the columns is made alike, or that of each column alone,
+        as in the paper.
     amount : float
-        From 0, nothing, to 1, full repair. Neither it nor `method` needs a new fit.
+        From 0, nothing, to 1, full repair. It may be changed without a new fit, as may `method`.
     levels : int
-        The most levels that a column is cut into.
+        The largest number of levels that a column is cut into.
     ties : {"split", "mid"}
-        Whether equal values are spread over the levels that they share, at random, or are all put
-        into the middle one. With "mid", columns with few values are hardly repaired.
+        Whether equal values are split at random over the levels that they share, or are all put
+        into the middle one. With "mid", columns with few different values are hardly repaired.
     unseen : {"error", "keep"}
         What to do with rows whose stratum is missing or was not fitted: "keep" leaves them as they
         are.
     small : {"error", "pool"}
         What to do with strata of fewer than 4 rows: "pool" merges them into one.
     random_state : int or None
-        The seed. Each call draws anew, so that rows that come one by one are distributed as rows
-        that come together; the same calls in the same order give the same numbers. None takes a
-        new seed for each fit.
+        The seed. Each call draws anew, so that rows that are repaired one by one have the same
+        distribution as rows that are repaired together. The same calls in the same order give the
+        same numbers. None takes a new seed for each fit.
 
     Attributes
     ----------
@@ -96,7 +98,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
 
     Notes
     -----
-    Whether it is lawful to treat people by a protected attribute is a lawyer's question.
+    Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
 
     Examples
     --------
@@ -224,8 +226,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     def load(cls, path: str | PathLike[str], *, random_state: int | None = None) -> Self:
         """Read a repair that `save` wrote.
 
-        Without `random_state` its draws are new ones, so that a process that is started for every
-        row does not draw the same for all.
+        Without `random_state` it takes a new seed: otherwise a process that is started once for
+        each row would make the same draw for all of them.
         """
         saved = load_repair(path)
         loaded = cls(**{**saved.settings, "random_state": random_state})
@@ -303,7 +305,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         output = self.fitted_.transform(
             rows, codes, method=self.method, amount=self.amount, draws=draws
         )
-        # The conversion is our own: scikit-learn's way from polars to pandas loses the types.
+        # scikit-learn's own conversion from polars to pandas loses the types.
         config = getattr(self, "_sklearn_output_config", {})
         return output.native(config.get("transform", get_config()["transform_output"]))
 
@@ -328,7 +330,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return self.strata_.codes_of(rows, protected, unseen=self.unseen)
 
     def _check_fitted_options(self) -> None:
-        """Check the options once more, and that none was changed that needs a new fit."""
+        """Check the options as they are now; some cannot be changed without a new fit."""
         options = self.get_params(deep=False)
         _check_options(options)
         scope: Scope = "column" if self.model_.profiles is None else "joint"

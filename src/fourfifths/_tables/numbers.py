@@ -18,6 +18,7 @@ from fourfifths.errors import ColumnError, listed
 
 NUMBER = r"^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$"
 WHOLE_NUMBER = r"^[-+]?\d+$"
+INFINITY = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
 # A text column with so large a share of numbers was meant to be numbers.
 MIN_NUMBER_SHARE = 0.95
 MAX_WHOLE_DIGITS = 18  # of a 64-bit integer
@@ -129,6 +130,11 @@ def check_words(
     """Raise if a text column with these words was meant to hold numbers."""
     number_rows = row_count - word_rows
     words = sorted(words)
+    if number_rows and all(INFINITY.fullmatch(word) for word in words):
+        raise ColumnError(
+            f"column {name!r}: expected finite numbers, found {listed(words, limit=3)}; correct or "
+            "empty such cells, or leave the column out"
+        )
     remedy = f"unknown={[str(word) for word in words[:3]]!r}"
     if number_rows < MIN_NUMBER_SHARE * row_count:
         if not must:

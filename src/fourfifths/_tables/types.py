@@ -244,18 +244,21 @@ def from_numbers(
             column = column.cast(nw.Float64())
         elif column.dtype.is_integer() and not _holds(column.dtype, numbers):
             column = column.cast(nw.Int64())
-        return column.scatter(rows, values.cast(column.dtype))
-    if column_type.categories == TRUTH_VALUES:
+        if not is_text(column.dtype):
+            return column.scatter(rows, values.cast(column.dtype))
+        labels = values.cast(nw.String()).to_list()
+    elif column_type.categories == TRUTH_VALUES:
         return column.scatter(rows, changed.astype(bool))
-    labels = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)]
+    else:
+        labels = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)].tolist()
     if column.implementation is nw.Implementation.PYARROW:
         # Arrow sets cells of plain text only, and has several types of text.
-        texts: Any = column.cast(nw.String()).scatter(rows, labels.tolist()).to_native()
+        texts: Any = column.cast(nw.String()).scatter(rows, labels).to_native()
         native: Any = column.to_native()
         cast: nw.Series[Any] = nw.from_native(texts.cast(native.type), series_only=True)
         return cast.alias(column.name)
     try:
-        return column.scatter(rows, labels.tolist())
+        return column.scatter(rows, labels)
     except Exception as error:  # each backend has errors of its own
         raise ColumnError(
             f"column {column_type.name!r}: its type cannot hold all of "

@@ -28,7 +28,8 @@ def write_table(
     """Write a table as CSV or Parquet, whole or not at all; .tsv has tabs."""
     check_output(path)
     table = frame.to_arrow()
-    ending = Path(path).suffix.lower()
+    # Not the suffix: a file may be called .parquet and nothing else.
+    ending = next(end for end in OUT_ENDINGS if Path(path).name.lower().endswith(end))
     lower_names = [column.lower() for column in table.column_names]
     if ending != ".parquet" and len(set(lower_names)) < len(lower_names):
         raise OutputError(f"{path}: columns differ only in case; rename one for a CSV")
