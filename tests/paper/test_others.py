@@ -9,10 +9,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 import fourfifths
 from fourfifths._paper import others
-from fourfifths._paper.others import METHODS, Method, Sample, missing, other_methods
+from fourfifths._paper.others import METHODS, Method, Sample, isolated, missing, other_methods
 
 PLAIN = "logistic regression"
 OF_AIF360 = ["reweighing", "learned fair representations"]
@@ -157,3 +158,17 @@ def test_on_adult_every_method_has_more_parity_than_plain_logistic_regression():
     accuracy = {name: np.mean(rows == test.selected) for name, rows in predicted.items()}
     assert all(parities[name] > parities[PLAIN] for name in (*OF_AIF360, *OF_FAIRLEARN)), parities
     assert min(accuracy.values()) > 1 - test.selected.mean(), accuracy  # than to select no one
+
+
+def test_a_method_that_fails_leaves_the_process_as_it_was():
+    def fail():
+        assert logging.root.manager.disable == logging.WARNING
+        assert {pool["num_threads"] for pool in threadpool_info()} <= {1}
+        np.random.seed(1)  # noqa: NPY002
+        raise RuntimeError("no convergence")
+
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    with pytest.raises(RuntimeError, match="no convergence"), isolated():
+        fail()
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert logging.root.manager.disable == logging.NOTSET

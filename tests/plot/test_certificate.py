@@ -9,12 +9,25 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import fourfifths
+from fourfifths._plot.certificate import draw_auditors, draw_floor
 from fourfifths._plot.style import BELOW, LINE, OTHER
 
 
 @pytest.fixture(scope="module")
 def certificate():
     return fourfifths.certify("ricci", auditors=["logistic", "naive-bayes"], folds=3)
+
+
+def floor_panel(certificate):
+    axis = Figure().add_subplot()
+    draw_floor(axis, certificate, certificate.worst)
+    return axis
+
+
+def auditor_panel(pair):
+    axis = Figure().add_subplot()
+    draw_auditors(axis, pair)
+    return axis
 
 
 def vertical(axis):
@@ -34,7 +47,7 @@ def test_the_figure_has_the_floor_and_the_auditors(certificate):
 
 
 def test_the_floor_is_the_curves_and_beta_and_the_threshold_are_marked(certificate):
-    axis = certificate.plot().axes[0]
+    axis = floor_panel(certificate)
     worst = certificate.worst
     line = next(line for line in axis.lines if line.get_label().startswith("floor"))
     assert list(line.get_ydata()) == pytest.approx(list(worst.curve.floor(line.get_xdata())))
@@ -44,14 +57,14 @@ def test_the_floor_is_the_curves_and_beta_and_the_threshold_are_marked(certifica
 
 
 def test_the_limits_at_beta_are_the_lowest_upper_ones(certificate):
-    axis = certificate.plot().axes[0]
+    axis = floor_panel(certificate)
     thick = next(line for line in axis.lines if line.get_linewidth() == 4)
     decisive = min(certificate.worst.auditors, key=lambda found: found.impact_floor_interval[1])
     assert tuple(thick.get_ydata()) == decisive.impact_floor_interval
 
 
 def test_every_auditor_has_a_point_and_an_interval(certificate):
-    axis = certificate.plot().axes[1]
+    axis = auditor_panel(certificate.worst)
     points = [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "o"]
     found = certificate.worst.auditors
     assert points == [auditor.balanced_error_rate for auditor in found]
@@ -66,8 +79,7 @@ def test_an_auditor_is_coloured_by_the_side_of_the_threshold(certificate, thresh
     worst = certificate.worst
     first = worst.auditors[0]
     line = first.balanced_error_rate if threshold is None else threshold
-    changed = replace(certificate, pairs=(replace(worst, ber_threshold=line),))
-    axis = changed.plot().axes[1]
+    axis = auditor_panel(replace(worst, ber_threshold=line))
     point = next(line for line in axis.lines if line.get_marker() == "o")
     assert to_hex(point.get_color()) == color
 

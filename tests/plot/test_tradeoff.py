@@ -8,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from tradeoffs import RAW, curve, point
 
+from fourfifths._plot.tradeoff import draw_panel
 from fourfifths.errors import OptionError
 
 TWO_MODELS = curve(point("LR", "none", 0.0, **RAW), point("LR"), point("SVM"))
@@ -64,3 +65,22 @@ def test_the_advice_of_the_error_works():
     chosen = replace(TWO_MODELS, points=TWO_MODELS.select(model="SVM"))
     axis = Figure().add_subplot()
     assert chosen.plot(ax=axis).get_title() == "SVM"
+
+
+def test_a_panel_has_the_points_of_its_model_with_their_error_bars():
+    axis = Figure().add_subplot()
+    svm = point("SVM", utility_interval=(0.65, 0.8), impact_ratio_interval=(0.8, 0.95))
+    draw_panel(axis, curve(point("LR", impact_ratio=0.6), svm), "SVM")
+    assert lines(axis) == {"random, joint": [(0.9, 0.7)]}
+    (container,) = axis.containers
+    (x_bar, y_bar) = (bar.get_segments()[0].tolist() for bar in container.lines[2])
+    assert x_bar == [pytest.approx([0.8, 0.7]), pytest.approx([0.95, 0.7])]
+    assert y_bar == [pytest.approx([0.9, 0.65]), pytest.approx([0.9, 0.8])]
+    assert axis.get_title() == "SVM"
+
+
+def test_only_the_first_panel_names_the_utility_and_the_lines():
+    first, second = TWO_MODELS.plot().axes
+    assert first.get_ylabel() == "utility (1 - BER of the outcome)"
+    assert second.get_ylabel() == ""
+    assert (first.get_legend() is None, second.get_legend() is None) == (False, True)

@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 from fourfifths import Repairer
+from fourfifths._repair.explain import Cell, explain_cell, reason
+from fourfifths._repair.model import PlacedValues
 from fourfifths.errors import TableError
 
 HAND = pd.DataFrame({"x": [1.0, 2, 3, 4, 10, 20, 30, 40], "g": list("aaaabbbb")})
@@ -116,3 +118,70 @@ def test_a_missing_category_is_explained() -> None:
 def test_only_one_row_is_explained() -> None:
     with pytest.raises(ValueError, match="row: 2 rows; expected one"):
         hand_repairer().explain(HAND.iloc[:2])
+
+
+def hand_cell(value: list[float], level: list[int], repaired: float, method: Any) -> Cell:
+    """Explain a value of group a, which has 1, 2, 3, 4; the consensus is 5.5, 11, 16.5, 22."""
+    repairer = hand_repairer()
+    placed = PlacedValues(
+        column=0, rows=slice(0, 1), values=np.array(value), level=np.array(level, dtype=np.int64)
+    )
+    return explain_cell(
+        repairer.model_,
+        placed,
+        column_type=repairer.column_types_[0],
+        repaired=np.array([repaired]),
+        stratum=0,
+        method=method,
+    )
+
+
+def test_a_cell_has_the_rank_of_the_value_and_the_consensus_of_the_level() -> None:
+    # 3 is the third of four, rank 5/8; joint repair may place it on another level.
+    assert hand_cell([3.0], [3], 12.5, "geometric") == Cell(
+        column="x", value=3.0, rank=0.625, level=0.875, consensus=22.0, repaired=12.5
+    )
+
+
+def test_a_cell_without_a_value_has_only_its_column() -> None:
+    cell = hand_cell([], [], math.nan, "geometric")
+    assert (cell.column, cell.value, cell.consensus, cell.repaired) == ("x", None, None, None)
+    assert math.isnan(cell.rank)
+    assert math.isnan(cell.level)
+
+
+@pytest.mark.parametrize(
+    ("method", "amount", "is_repaired", "sentence"),
+    [
+        ("geometric", 0, False, "the amount is 0, so nothing is changed"),
+        (
+            "random",
+            0.25,
+            False,
+            "random repair, amount 0.25: the row was not drawn, and is left unchanged",
+        ),
+        (
+            "random",
+            0.25,
+            True,
+            "random repair, amount 0.25: the row was drawn, and is repaired in full",
+        ),
+        ("random", 1, True, "full repair: each value becomes the consensus of its level"),
+        (
+            "combinatorial",
+            1,
+            True,
+            "full repair: each value becomes the column's value nearest to the consensus",
+        ),
+        (
+            "geometric",
+            0.5,
+            True,
+            "geometric repair: 0.5 of the way to the consensus, along the number line",
+        ),
+    ],
+)
+def test_the_reason_is_one_sentence(
+    method: Any, amount: float, is_repaired: bool, sentence: str
+) -> None:
+    assert reason(method, amount, is_repaired=is_repaired) == sentence

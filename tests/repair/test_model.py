@@ -200,3 +200,21 @@ def test_results_come_in_the_order_of_the_items(workers: int | None, row_count: 
     numbers = iter(range(20))
     squares = run_all(lambda n: n * n, numbers, row_count=row_count, workers=workers)
     assert squares == [number**2 for number in range(20)]
+
+
+# --- places ---
+
+
+@pytest.mark.parametrize("ties", ["split", "mid"])
+def test_a_column_is_placed_by_the_levels_of_each_stratum(ties: str) -> None:
+    values = np.array([4.0, 40, 2, 20, 3, 30, 1, 10])
+    model, codes = fitted(values[:, None], list("abababab"), ties=ties)
+    codes[0] = -1
+    values[1] = np.nan
+    placed = model.place_column(
+        values, members_of(codes), column_index=0, random=np.random.default_rng(0)
+    )
+    assert np.arange(8)[placed.rows].tolist() == [2, 3, 4, 5, 6, 7]
+    assert placed.values.tolist() == [2, 20, 3, 30, 1, 10]
+    assert placed.level.tolist() == [1, 1, 2, 2, 0, 0]
+    assert (placed.column, placed.profile) == (0, None)

@@ -13,9 +13,15 @@ from fourfifths._repair.profiles import (
     MAX_PROFILES,
     MIN_ROWS_PER_SIDE,
     SHARE_STEPS,
+    Cut,
     Profiles,
+    StratumSample,
     best_cut,
+    divide,
+    explained_variance,
     fit_profiles,
+    levels_in_profiles,
+    revealed_difference,
 )
 
 SCORES = [(np.arange(1_000) + 0.5) / 1_000] * 2
@@ -144,3 +150,73 @@ def test_missing_ranks_stay_missing_and_the_others_keep_their_order_in_a_profile
         order = np.argsort(ranks[rows, 0])
         assert np.all(np.diff(repaired[rows[order], 0]) >= 0)
         assert np.unique(repaired[rows, 0]).size <= LEVELS_PER_PROFILE
+
+
+# --- what a cut gains, and what it does, by closed forms ---
+
+SHARE = np.arange(1, SHARE_STEPS) / SHARE_STEPS
+EVEN = (np.arange(640) + 0.5) / 640
+
+
+def test_a_cut_of_a_uniform_column_explains_a_quarter_of_p_times_1_less_p() -> None:
+    # The means of the sides are p / 2 and (1 + p) / 2.
+    strata = [StratumSample.of(EVEN[:, None])] * 3
+    explained = explained_variance(strata, 0, scores=(np.arange(640) + 0.5) / 640)
+    np.testing.assert_allclose(explained, SHARE * (1 - SHARE) / 4, atol=1e-3)
+
+
+def test_between_two_values_only_one_cut_explains_anything() -> None:
+    strata = [StratumSample.of(EVEN[:, None])] * 2
+    explained = explained_variance(strata, 0, scores=np.repeat([0.0, 1.0], 320))
+    # Half of the rows have 0 and half 1: variance 1/4, all of it between the sides.
+    np.testing.assert_allclose(explained, np.where(SHARE == 0.5, 0.25, 0))
+
+
+def test_a_cut_reveals_columns_that_rise_together_in_one_stratum_only() -> None:
+    rising = StratumSample.of(np.column_stack([EVEN, EVEN]))
+    falling = StratumSample.of(np.column_stack([EVEN, 1 - EVEN]))
+    # Left of the cut, the other column sums to p^2 / 2 in one stratum, to p - p^2 / 2 in the other.
+    expected = (SHARE - SHARE**2) ** 2 / (SHARE * (1 - SHARE))
+    np.testing.assert_allclose(revealed_difference([rising, falling], 0), expected)
+    np.testing.assert_allclose(revealed_difference([rising, rising], 0), 0, atol=1e-15)
+
+
+def test_rows_are_divided_at_the_quantile_of_each_stratum() -> None:
+    ranks = [((np.arange(rows) + 0.5) / rows)[:, None] for rows in (20, 32, 10)]
+    members = [np.arange(len(stratum))[::-1] for stratum in ranks]
+    cut = Cut(gain=1.0, column=0, share=0.25)
+    cut_ranks, (left, right) = divide(ranks, members, cut=cut, random=np.random.default_rng(0))
+    # The third stratum has too few rows for a quantile: it takes the median of the others.
+    assert cut_ranks == pytest.approx([5.5 / 20, 8.5 / 32, (5.5 / 20 + 8.5 / 32) / 2])
+    assert [sorted(rows.tolist()) for rows in left] == [[*range(5)], [*range(8)], [0, 1, 2]]
+    assert [rows.size for rows in right] == [15, 24, 7]
+
+
+def test_missing_rows_are_divided_in_the_share_of_the_cut() -> None:
+    ranks = [np.append(EVEN, np.full(10_000, np.nan))[:, None]]
+    cut = Cut(gain=1.0, column=0, share=0.25)
+    _, ((left,), (right,)) = divide(
+        ranks, [np.arange(10_640)], cut=cut, random=np.random.default_rng(0)
+    )
+    assert stats.binomtest(int(np.sum(left >= 640)), 10_000, 0.25).pvalue > 0.01
+    assert sorted([*left, *right]) == list(range(10_640))
+
+
+def test_the_levels_of_a_profile_have_the_median_over_large_strata() -> None:
+    level = np.arange(LEVELS_PER_PROFILE)
+    pairs = np.column_stack([level, level + 0.5]).ravel() / 100  # two rows to a level
+    ranks = [pairs[:, None], (level / 50)[:, None], np.array([[0.3], [0.9]])]
+    leaf = [np.arange(len(stratum)) for stratum in ranks]
+    bounds, consensus = levels_in_profiles(ranks, [leaf])
+    np.testing.assert_allclose(bounds[0, 0, 0], level / 100)
+    np.testing.assert_allclose(bounds[1, 0, 0], level / 50)
+    np.testing.assert_allclose(bounds[2, 0, 0], 1.5 * level / 100)  # too few rows of its own
+    np.testing.assert_allclose(consensus[0, 0], ((level + 0.25) / 100 + level / 50) / 2)
+
+
+def test_a_profile_without_enough_rows_leaves_ranks_as_they_are() -> None:
+    ranks = [np.array([[0.2], [0.7]]), np.array([[0.5]])]
+    bounds, consensus = levels_in_profiles(ranks, [[np.arange(2), np.arange(1)]])
+    middles = (np.arange(LEVELS_PER_PROFILE) + 0.5) / LEVELS_PER_PROFILE
+    np.testing.assert_allclose(consensus[0, 0], middles)
+    np.testing.assert_allclose(bounds[:, 0, 0], [middles, middles])

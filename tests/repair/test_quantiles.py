@@ -16,6 +16,7 @@ from fourfifths._repair.kernels import VALUES_PER_LOOKUP_CHUNK
 from fourfifths._repair.quantiles import (
     count_whole_numbers,
     distinct_values,
+    level_middles,
     level_starts,
     make_grid,
     median_over_strata,
@@ -318,3 +319,13 @@ def test_the_grid_takes_lumps_that_are_too_far_apart_to_subtract() -> None:
     knots = np.unique(np.concatenate([-lump, lump, RANDOM.normal(size=20)]))
     found = make_grid(knots).knots_up_to(knots)
     assert np.array_equal(found, np.arange(1, knots.size + 1))
+
+
+@pytest.mark.parametrize(("size", "level_count"), [(7, 3), (16, 4), (100, 9), (5, 5), (1000, 1)])
+def test_the_middles_of_a_level_are_those_of_its_positions(size: int, level_count: int) -> None:
+    lower, upper = level_middles(size, level_count)
+    position = np.arange(size)
+    for level in range(level_count):
+        members = position[position * level_count // size == level]
+        assert lower[level] + upper[level] == 2 * np.median(members)
+        assert upper[level] - lower[level] == (members.size + 1) % 2

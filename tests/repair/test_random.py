@@ -9,7 +9,14 @@ import pytest
 from scipy import stats
 
 from fourfifths._repair.kernels import MIN_COMPILED_VALUES
-from fourfifths._repair.random import Calls, Draws, even_draws, even_uniforms, fresh_seed
+from fourfifths._repair.random import (
+    Calls,
+    Draws,
+    even_draws,
+    even_uniforms,
+    fresh_seed,
+    shuffled_rows,
+)
 
 RANDOM = np.random.default_rng(0)
 
@@ -111,3 +118,26 @@ def test_two_draws_of_one_source_are_independent() -> None:
     first, second = even_uniforms(cells, random), even_uniforms(cells, random)
     assert stats.spearmanr(first, second).pvalue > 0.01
     assert stats.spearmanr(first, np.arange(cells.size)).pvalue > 0.01
+
+
+class Keys:
+    """A source of chance that draws these 16-bit keys, four to a word."""
+
+    def __init__(self, *keys: int) -> None:
+        self.words = np.array(keys, dtype=np.uint16).view(np.uint64)
+        self.bit_generator = self
+
+    def random_raw(self, word_count: int) -> np.ndarray:
+        return self.words[:word_count]
+
+
+def test_rows_are_shuffled_into_the_order_of_their_keys() -> None:
+    keys = Keys(300, 2, 65_535, 2, 1, 0, 0, 0)
+    assert shuffled_rows(5, keys).tolist() == [4, 1, 3, 0, 2]
+    assert shuffled_rows(0, keys).tolist() == []
+
+
+def test_a_shuffle_has_every_row_once() -> None:
+    rows = shuffled_rows(1_001, np.random.default_rng(0))
+    assert sorted(rows.tolist()) == list(range(1_001))
+    assert abs(stats.spearmanr(rows, np.arange(1_001)).statistic) < 0.1

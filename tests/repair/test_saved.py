@@ -16,6 +16,24 @@ import polars as pl
 import pytest
 
 from fourfifths import Repairer
+from fourfifths._repair.categories import CategoryColumn
+from fourfifths._repair.saved import (
+    KIND,
+    SETTINGS,
+    Reader,
+    check_header,
+    check_names,
+    column_document,
+    json_text,
+    plain_setting,
+    read_column,
+    read_profiles,
+    read_ranks,
+    read_settings,
+    read_strata,
+)
+from fourfifths._tables.strata import Strata
+from fourfifths._tables.types import ColumnType
 from fourfifths.errors import OutputError, RepairError
 
 ROWS = 120
@@ -235,3 +253,197 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(path: Path) -> None:
     finally:
         path.parent.chmod(0o700)
     assert path.read_bytes() == before
+
+
+# --- the parts of the file ---
+
+
+def reader(value: Any) -> Reader:
+    return Reader(file="repair.json", value=value)
+
+
+NUMBERS = {"size": 5, "knots": [1.0, 2.5], "below": [0, 3], "upto": [3, 5]}
+COLUMN: dict[str, Any] = {
+    "name": "score",
+    "kind": "number",
+    "categories": [],
+    "consensus": [1.0, 2.0],
+    "values": [1.0, 2.0, 2.5],
+    "strata": [NUMBERS, NUMBERS],
+}
+SHARES: dict[str, Any] = {
+    "name": "region",
+    "kind": "category",
+    "categories": ["n", "s"],
+    "consensus": [0.5, 0.5],
+    "shares": [[0.25, 0.75], [0.75, 0.25]],
+}
+STRATA = {"by": ["g"], "groups": [["f"], ["m"]], "pooled": [], "rows": [7, 5]}
+# A cut of the only column at one half, and two profiles with one level each.
+PROFILES = {
+    "column": [0, -1, -1],
+    "share": [0.5, 0.0, 0.0],
+    "cuts": [[0.5, 0.5], [0.0, 0.0], [0.0, 0.0]],
+    "left": [1, 0, 1],
+    "right": [2, -1, -1],
+    "bounds": [[[[0.0], [0.5]]], [[[0.0], [0.5]]]],
+    "consensus": [[[0.25], [0.75]]],
+}
+OPTIONS: dict[str, Any] = {
+    **dict.fromkeys(SETTINGS),
+    "protected": "g",
+    "unknown": ["?"],
+    "bands": {"age": [40]},
+}
+
+
+def test_a_setting_has_the_types_of_json() -> None:
+    setting = {1: np.int64(3), "edges": (1, np.float64(0.5)), "names": range(2), "none": None}
+    assert plain_setting(setting) == {
+        "1": 3,
+        "edges": [1, 0.5],
+        "names": [0, 1],
+        "none": None,
+    }
+    assert type(plain_setting(np.int64(3))) is int
+
+
+def test_a_list_of_plain_values_is_on_one_line() -> None:
+    text = json_text({"rows": [1, 2], "groups": [["f"], ["m"]], "none": {}})
+    assert text == ('{\n "rows": [1, 2],\n "groups": [\n  ["f"],\n  ["m"]\n ],\n "none": {}\n}')
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        json_text([float("nan")])
+
+
+def test_a_header_names_its_kind_a_schema_that_can_be_read_and_its_caution() -> None:
+    header = {"kind": KIND, "schema": 1, "caution": "Ask a lawyer."}
+    check_header(reader(header))
+    with pytest.raises(RepairError, match="kind: expected 'fourfifths repair'"):
+        check_header(reader({**header, "kind": "model"}))
+    with pytest.raises(RepairError, match=r"newer fourfifths \(schema 2; this one reads up to 1\)"):
+        check_header(reader({**header, "schema": 2}))
+    with pytest.raises(RepairError, match="extra: expected no such entry"):
+        check_header(reader({**header, "extra": 1}))
+    with pytest.raises(RepairError, match="caution: expected the text that save wrote"):
+        check_header(reader({**header, "caution": ""}))
+
+
+@pytest.mark.parametrize(
+    ("repaired", "by", "message"),
+    [
+        (["x", "x"], ("g",), "columns: expected names of the table, each once"),
+        (["z"], ("g",), "columns: expected names of the table, each once"),
+        (["x"], ("r",), "settings.protected: expected the columns that the strata are made of"),
+        (["x", "g"], ("g",), "names: expected the stratifying columns, which are not repaired"),
+    ],
+)
+def test_names_must_fit_together(repaired: list[str], by: tuple[str, ...], message: str) -> None:
+    strata = Strata(by=("g",), groups=(("f",), ("m",)), pooled=(), rows=(7, 5))
+    table = {"table_names": ["x", "g"], "strata": strata}
+    check_names(reader({"settings": {}}), ["x"], by=("g",), **table)
+    check_names(reader({}), ["x", "g"], by=None, **table)  # strata that came with the array
+    with pytest.raises(RepairError, match=message):
+        check_names(reader({"settings": {}}), repaired, by=by, **table)
+
+
+def test_settings_are_read_as_a_repairer_has_them() -> None:
+    settings = read_settings(reader({**OPTIONS, "columns": ["x"]}), ["x"])
+    assert settings == {**OPTIONS, "columns": ["x"], "unknown": ("?",)}
+    for edit, message in (
+        ({"extra": 1}, "extra: expected the options of a Repairer, and no others"),
+        ({"protected": []}, "protected: expected the names of columns"),
+        ({"columns": ["z"]}, "columns: expected the columns that are repaired"),
+        ({"unknown": 3}, "unknown: expected a list of values that mean missing"),
+        ({"bands": {"age": 40}}, "bands: expected a list of edges for each column"),
+    ):
+        with pytest.raises(RepairError, match=message):
+            read_settings(reader({**OPTIONS, **edit}), ["x"])
+
+
+def test_strata_are_read_with_their_pooled_groups() -> None:
+    pooled = {**STRATA, "pooled": [["m"], ["x"]]}
+    assert read_strata(reader(pooled)) == Strata(
+        by=("g",), groups=(("f",), ("m",)), pooled=(("m",), ("x",)), rows=(7, 5)
+    )
+    for edit, message in (
+        ({"groups": [["f"], ["f"]]}, "groups: expected two or more groups, all different"),
+        ({"by": ["g", "r"]}, "groups: expected a value for each column in 'by'"),
+        ({"rows": [7, 0]}, "rows: expected a number above 0 for each stratum"),
+        ({"pooled": [["x"]]}, "pooled: expected the groups of the last stratum, and no others"),
+    ):
+        with pytest.raises(RepairError, match=message):
+            read_strata(reader({**STRATA, **edit}))
+
+
+def test_ranks_are_read_with_their_counts() -> None:
+    ranks = read_ranks(reader(NUMBERS), level_count=2)
+    # Three of five values equal the first knot: its rows are at positions 0 to 2.
+    assert ranks.ranks_of(np.array([1.0, 2.5]), None).tolist() == [0.3, 0.8]
+    for edit, message in (
+        ({"knots": [2.5, 1.0]}, "knots: expected increasing numbers"),
+        ({"below": [0]}, "below: expected one count for each knot"),
+        ({"upto": [3, 4]}, "upto: expected increasing counts, from 0 in 'below' to the size"),
+        ({"size": 1}, "size: expected a whole number, 2 or more"),
+    ):
+        with pytest.raises(RepairError, match=message):
+            read_ranks(reader({**NUMBERS, **edit}), level_count=2)
+
+
+@pytest.mark.parametrize("document", [COLUMN, SHARES], ids=["numbers", "categories"])
+def test_a_column_is_written_as_it_was_read(document: dict[str, Any]) -> None:
+    typed, column = read_column(reader(document), stratum_count=2)
+    assert (typed.name, typed.kind) == (document["name"], document["kind"])
+    assert column_document(typed, column) == document
+
+
+def test_the_document_of_categories_has_their_shares() -> None:
+    column = CategoryColumn(
+        name="region",
+        categories=("n", "s"),
+        shares=np.array([[0.25, 0.75], [0.75, 0.25]]),
+        consensus=np.array([0.5, 0.5]),
+    )
+    typed = ColumnType(name="region", kind="category", categories=("n", "s"))
+    assert column_document(typed, column) == SHARES
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({**COLUMN, "categories": ["a"]}, "categories: expected categories if the kind is"),
+        ({**COLUMN, "values": [2.0, 1.0]}, "values: expected increasing numbers"),
+        ({**COLUMN, "consensus": [2.0, 1.0]}, "consensus: expected numbers that never decrease"),
+        ({**COLUMN, "kind": "integer"}, "values: expected whole numbers"),
+        ({**COLUMN, "strata": [NUMBERS]}, "strata: expected one for each stratum"),
+        ({**SHARES, "categories": ["n", "n"]}, "categories: expected different texts"),
+        ({**SHARES, "shares": [[0.5, 0.5]]}, "shares: expected a share of each category in each"),
+        ({**SHARES, "consensus": [0.5, 0.6]}, "consensus: expected shares that sum to 1"),
+    ],
+)
+def test_a_column_must_fit_together(document: dict[str, Any], message: str) -> None:
+    with pytest.raises(RepairError, match=message):
+        read_column(reader(document), stratum_count=2)
+
+
+def test_profiles_are_read_and_lead_rows_to_their_leaves() -> None:
+    profiles = read_profiles(reader(PROFILES), column_count=1, stratum_count=2)
+    ranks = np.array([[0.1], [0.5], [0.9]])
+    profile = profiles.profiles_of(ranks, 0, random=np.random.default_rng(0))
+    assert profile.tolist() == [0, 1, 1]
+    assert profiles.repaired_ranks(ranks, profile, stratum=0).tolist() == [[0.25], [0.75], [0.75]]
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        ({"column": [1, -1, -1]}, "column: expected columns of the repair"),
+        ({"left": [0, 0, 1]}, "left: expected later nodes of the tree"),  # a walk without an end
+        ({"left": [1, 0, 0]}, "left: expected each profile at one leaf"),
+        ({"share": [0.5]}, "left: expected the numbers of nodes, strata, columns and profiles"),
+        ({"share": [1.5, 0.0, 0.0]}, "share: expected numbers from 0 to 1"),
+        ({"bounds": [[[[0.0], [0.5]]]]}, "bounds: expected the numbers of nodes, strata"),
+    ],
+)
+def test_profiles_must_fit_together(edit: dict[str, Any], message: str) -> None:
+    with pytest.raises(RepairError, match=message):
+        read_profiles(reader({**PROFILES, **edit}), column_count=1, stratum_count=2)

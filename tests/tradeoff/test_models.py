@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from curves import applicants
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 
-from fourfifths._tradeoff.models import PENALTIES, PaperModel, chosen_models
+from fourfifths._tradeoff.models import PENALTIES, PaperModel, chosen_models, tuning_errors
 from fourfifths.errors import OptionError
 
 TABLE = applicants()
@@ -117,3 +118,19 @@ def test_a_name_and_a_classifier_may_be_mixed() -> None:
 def test_what_is_no_model_is_named(models: Any, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         chosen_models(models, NUMERIC, random_state=0)
+
+
+def test_tuning_errors_are_those_of_cross_validation() -> None:
+    scaled = MinMaxScaler().fit_transform(VALUES)
+    errors = tuning_errors(logistic(1), scaled, HIRED, random_state=5)
+    folds = StratifiedKFold(3, shuffle=True, random_state=5)
+    for penalty, error in zip(PENALTIES, errors, strict=True):
+        predicted = cross_val_predict(logistic(penalty), scaled, HIRED, cv=folds)
+        assert error == pytest.approx(2 - 2 * balanced_accuracy_score(HIRED, predicted))
+
+
+def test_tuning_stops_at_the_first_c_that_does_not_converge() -> None:
+    scaled = MinMaxScaler().fit_transform(VALUES)
+    classifier = logistic(1).set_params(max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="failed to converge"):
+        assert tuning_errors(classifier, scaled, HIRED, random_state=0) == []

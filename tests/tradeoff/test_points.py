@@ -18,6 +18,7 @@ from fourfifths._tradeoff.points import (
     delong_auc,
     figures,
     make_point,
+    mean_of_defined,
 )
 
 RECORD: dict[str, Any] = {
@@ -170,3 +171,22 @@ def test_the_interval_over_splits_is_that_of_the_group_with_the_lowest_ratio() -
     point = make_point(splits, ["a", "b", "c"], reference=2, **SETTINGS)
     assert point.impact_ratio == pytest.approx(0.5)
     assert point.impact_ratio_interval == pytest.approx((0.5, 0.5))
+
+
+def test_the_mean_leaves_undefined_values_out() -> None:
+    assert mean_of_defined(np.array([0.2, np.nan, 0.6])) == pytest.approx(0.4)
+    assert np.isnan(mean_of_defined(np.array([np.nan, np.nan])))
+
+
+def test_one_split_has_the_exact_interval_of_the_strongest_auditor() -> None:
+    record = {
+        **RECORD,
+        "counts": COUNTS.tolist(),
+        "auditor": {"svm": [5, 9, 5, 9], "trees": [0, 20, 0, 30]},
+    }
+    point = make_point([record], ["a", "b"], reference=1, **SETTINGS)
+    assert (point.auditor, point.balanced_error_rate) == ("trees", 0)
+    low, high = point.balanced_error_rate_interval
+    # No error in 20 rows nor in 30: the exact limits of the two rates bound their mean.
+    assert low == 0
+    assert 0 < high <= 1 - 0.0125 ** (1 / 20)

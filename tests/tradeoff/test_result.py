@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from curves import curve, point
 
+from fourfifths._tradeoff.result import distance_from_one, dominates
 from fourfifths.errors import OptionError
 
 
@@ -93,3 +94,28 @@ def test_it_prints_and_draws(tmp_path: Path) -> None:
     assert "column, random" in str(sweep)
     sweep.plot().savefig(tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("ratio", "distance"), [(1.0, 0), (0.8, 0.2), (1.25, 0.2), (2.0, 0.5), (0.0, 1)]
+)
+def test_a_ratio_is_as_far_from_one_as_its_inverse(ratio: float, distance: float) -> None:
+    assert distance_from_one(ratio) == pytest.approx(distance)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "utility", "beats"),
+    [
+        (0.8, 0.71, True),  # as near to 1, and more useful
+        (0.9, 0.70, True),  # as useful, and nearer
+        (1.1, 0.70, True),  # 1 / 1.1 is .909
+        (0.8, 0.70, False),  # the same
+        (0.9, 0.69, False),  # nearer, but less useful
+        (0.7, 0.90, False),  # more useful, but further away
+    ],
+)
+def test_a_point_dominates_if_it_is_better_in_one_and_worse_in_neither(
+    ratio: float, utility: float, beats: bool
+) -> None:
+    rival = point(impact_ratio=ratio, utility=utility)
+    assert dominates(rival, point(impact_ratio=0.8, utility=0.7)) is beats

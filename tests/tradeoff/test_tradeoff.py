@@ -16,7 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fourfifths
-from fourfifths.errors import FourfifthsError
+from fourfifths._tradeoff.data import Data, read_data
+from fourfifths._tradeoff.tradeoff import check_options, fingerprint, make_repairer
+from fourfifths.errors import FourfifthsError, OptionError
 
 QUICK: dict[str, Any] = {
     "protected": "group",
@@ -189,3 +191,72 @@ def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FourfifthsError, match="results="):
         fourfifths.tradeoff(applicants(), **QUICK, results=tmp_path / "no" / "cells.jsonl")
+
+
+def read(table: pd.DataFrame, **options: Any) -> Data:
+    roles = {"protected": "group", "outcome": "hired", "favorable": "yes", "reference": None}
+    choices = {"columns": None, "bands": None, "stratify_by": (), "split": None}
+    return read_data(table, **{**roles, **choices, **options})
+
+
+def test_the_repair_is_by_the_protected_columns_and_their_bands() -> None:
+    table = applicants().assign(age=np.tile([20, 30, 50], 200))
+    data = read(table, protected=["group", "age"], bands={"age": [40]})
+    options = make_repairer(data, {"score": None}, scope="joint", random_state=3).get_params()
+    assert (options["protected"], options["bands"]) == (("group", "age"), {"age": (40,)})
+    assert (options["columns"], options["scope"]) == ({"score": None}, "joint")
+    assert (options["random_state"], options["stratify_by"]) == (3, None)
+
+
+def test_strata_of_other_columns_are_pooled_and_unseen_ones_kept() -> None:
+    data = read(applicants().assign(region=np.tile(["n", "s"], 300)), stratify_by=("region",))
+    options = make_repairer(data, {}, scope="column", random_state=0).get_params()
+    assert (options["protected"], options["stratify_by"]) == (None, ("region",))
+    assert (options["small"], options["unseen"]) == ("pool", "keep")
+
+
+def test_the_fingerprint_changes_with_everything_that_the_counts_depend_on() -> None:
+    data, splits = read(applicants()), [(np.arange(4), np.arange(4, 6))]
+    options: dict[str, Any] = {"auditors": ["svm"], "models": {"rule": Scorer()}, "random_state": 0}
+    base = fingerprint(data, splits, **options)
+    assert fingerprint(read(applicants()), splits, **options) == base
+    others = [
+        fingerprint(read(applicants(seed=1)), splits, **options),
+        fingerprint(data, [(np.arange(3), np.arange(3, 6))], **options),
+        fingerprint(data, splits, **{**options, "auditors": ["trees"]}),
+        fingerprint(data, splits, **{**options, "models": {"mine": Scorer()}}),
+        fingerprint(data, splits, **{**options, "random_state": 1}),
+    ]
+    assert len({base, *others}) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ()}, r"methods=\(\): expected a list of one or more of 'combinatorial', "),
+        (
+            {"scopes": "joint"},
+            "scopes='joint': expected a list of one or more of 'column', 'joint'",
+        ),
+        ({"amounts": [0.5, "1"]}, r"amounts=\[0.5, '1'\]: expected a list of numbers from 0 to 1"),
+        ({"confidence": 95}, "confidence=95: expected a number between 0 and 1"),
+        ({"repeats": 1.5}, "repeats=1.5: expected a whole number, 1 or more"),
+        ({"random_state": -1}, "random_state=-1: expected a whole number, 0 or more"),
+        ({"n_jobs": 0}, "n_jobs=0: expected a number of processes, or -1 for all cores"),
+    ],
+)
+def test_an_option_that_cannot_be_used_is_named_with_what_was_expected(
+    options: dict[str, Any], message: str
+) -> None:
+    usable: dict[str, Any] = {
+        "methods": ["random"],
+        "scopes": ["joint"],
+        "amounts": [0, 1],
+        "confidence": 0.9,
+        "repeats": None,
+        "random_state": 0,
+        "n_jobs": -1,
+    }
+    check_options(**usable)
+    with pytest.raises(OptionError, match=message):
+        check_options(**{**usable, **options})

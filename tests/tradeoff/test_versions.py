@@ -10,7 +10,13 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fourfifths import Repairer
-from fourfifths._tradeoff.versions import SweepRows, Version, run_version
+from fourfifths._tradeoff.versions import (
+    SweepRows,
+    Version,
+    auditor_errors,
+    repaired_frame,
+    run_version,
+)
 from fourfifths.errors import OptionError
 
 # Three groups of eight, half of each for training. Group 0 lies far below the others; groups 1
@@ -24,6 +30,10 @@ FRAME = pd.DataFrame(
 )
 GROUP = np.repeat([0, 1, 2], 8).astype(np.int16)
 TRAIN, TEST = np.arange(0, 24, 2), np.arange(1, 24, 2)
+ROWS = SweepRows(
+    frame=FRAME, group=GROUP, selected=(FRAME["score"] >= 3).to_numpy(), reference=2, groups=3
+)
+REPAIRER = Repairer("group", columns=["score"], scope="column").fit(FRAME.iloc[TRAIN])
 
 
 class Rule(ClassifierMixin, BaseEstimator):
@@ -45,18 +55,10 @@ class Broken(Rule):
 
 
 def run(version: Version, models: dict[str, Any], auditors: tuple[str, ...] = ("logistic",)) -> Any:
-    rows = SweepRows(
-        frame=FRAME,
-        group=GROUP,
-        selected=(FRAME["score"] >= 3).to_numpy(),
-        reference=2,
-        groups=3,
-    )
-    repairer = Repairer("group", columns=["score"], scope="column")
     return run_version(
         version,
-        repairer.fit(FRAME.iloc[TRAIN]),
-        rows=rows,
+        REPAIRER,
+        rows=ROWS,
         split=(TRAIN, TEST),
         models=models,
         auditors=auditors,
@@ -107,3 +109,33 @@ def test_each_model_has_a_record_and_one_with_a_score_an_auc() -> None:
 def test_a_model_that_fails_is_named_in_one_line() -> None:
     with pytest.raises(OptionError, match="models: 'mine' failed: out of; order"):
         run(version(0), {"mine": Broken()})
+
+
+def test_the_repaired_frame_moves_each_value_towards_the_median_of_the_groups() -> None:
+    repaired = repaired_frame(version(0.5), REPAIRER, rows=ROWS, random_state=0)
+    # Of three groups two have 1, 2, 3, 4: these stay, and -9 goes halfway to 1.
+    assert repaired["score"].tolist() == [
+        *np.repeat([-4.0, -3.0, -2.0, -1.0], 2),
+        *np.repeat([1.0, 2.0, 3.0, 4.0], 2),
+        *np.repeat([1.0, 2.0, 3.0, 4.0], 2),
+    ]
+    assert repaired["group"].tolist() == FRAME["group"].tolist()
+
+
+def test_an_auditors_errors_are_wrong_and_all_rows_of_the_group_and_of_the_reference() -> None:
+    # The column is 1 for half of the group and for a quarter of the reference, among the training
+    # rows and among the test rows: 1 is predicted to be the group, and 0 the reference.
+    reveals = np.tile([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0], 2)
+    reveals[8:] = [1, 1, 0, 0, 0, 0, 0, 0]
+    rows = SweepRows(
+        frame=None, group=np.repeat([0, 1], 8), selected=np.ones(16, bool), reference=1, groups=2
+    )
+    errors = auditor_errors(
+        reveals[:, None],
+        rows,
+        split=(np.arange(0, 16, 2), np.arange(1, 16, 2)),
+        is_category=[False],
+        auditors=["logistic"],
+        random_state=0,
+    )
+    assert errors == {"logistic": [2, 4, 1, 4]}

@@ -196,7 +196,7 @@ def other_methods(
         absent = missing()
     for name, method in methods.items():
         if method.library not in absent:
-            with _isolated():
+            with isolated():
                 predicted = method.predict(train, test, random_state)
             yield name, predicted
 
@@ -244,7 +244,7 @@ def _logistic(
 
 
 @contextmanager
-def _isolated() -> Iterator[None]:
+def isolated() -> Iterator[None]:
     """Run on one thread, in silence, and leave numpy's global generator as it was."""
     state = np.random.get_state()  # noqa: NPY002 (aif360 seeds it)
     level = logging.root.manager.disable

@@ -19,18 +19,18 @@ def draw_certificate(certificate: Certificate, ax: Axes | None = None) -> Figure
     pair = certificate.worst
     title = literal(f"{certificate.table}, {pair.group} against {pair.reference}: {pair.verdict}")
     if ax is not None:
-        _draw_floor(ax, certificate, pair)
+        draw_floor(ax, certificate, pair)
         ax.set_title(title, loc="left", fontsize="medium")
         return ax
     figure = Figure(figsize=(9, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
-    _draw_floor(left, certificate, pair)
-    _draw_auditors(right, pair)
+    draw_floor(left, certificate, pair)
+    draw_auditors(right, pair)
     figure.suptitle(title, fontsize="medium")
     return figure
 
 
-def _draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> None:
+def draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> None:
     """Draw the floor with its band, the limits that decide, beta and the threshold."""
     # Each auditor has a band of its own; together they hold with the certificate's confidence.
     corrected = 1 - (1 - certificate.confidence) / len(pair.auditors)
@@ -70,7 +70,8 @@ def _draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> 
     tidy(axis)
 
 
-def _draw_auditors(axis: Axes, pair: PairCertificate) -> None:
+def draw_auditors(axis: Axes, pair: PairCertificate) -> None:
+    """Draw every auditor's BER with its interval, in the colour of its side of the threshold."""
     for row, auditor in enumerate(pair.auditors):
         lower, upper = auditor.interval
         color = OTHER if lower > pair.ber_threshold else LINE

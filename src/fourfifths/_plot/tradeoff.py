@@ -19,22 +19,26 @@ LINE_STYLES = {"column": "-", "joint": "--"}
 def draw_tradeoff(curve: Tradeoff, ax: Axes | None = None) -> Figure | Axes:
     """Draw a panel for each model; with `ax`, the panel of the only one."""
     models = list(dict.fromkeys(point.model for point in curve.points))
-    if ax is not None:
-        if len(models) > 1:
-            raise OptionError(
-                f"plot(ax=ax): the result has {len(models)} models, {listed(models)}, and one "
-                f"panel shows one of them; run tradeoff(..., models=[{models[0]!r}]), or keep the "
-                f"points of one: dataclasses.replace(result, points=result.select(model="
-                f"{models[0]!r})).plot(ax=ax)"
-            )
-        _draw_panel(ax, curve, models[0])
-        _label_utility(ax)
-        return ax
-    figure = Figure(figsize=(1 + 3.6 * len(models), 4.0), layout="constrained")
-    axes = figure.subplots(1, len(models), sharex=True, sharey=True, squeeze=False)[0]
+    if ax is not None and len(models) > 1:
+        raise OptionError(
+            f"plot(ax=ax): the result has {len(models)} models, {listed(models)}, and one panel "
+            f"shows one of them; run tradeoff(..., models=[{models[0]!r}]), or keep the points of "
+            f"one: dataclasses.replace(result, points=result.select(model={models[0]!r}))"
+            ".plot(ax=ax)"
+        )
+    figure = None
+    axes: list[Axes]
+    if ax is None:
+        figure = Figure(figsize=(1 + 3.6 * len(models), 4.0), layout="constrained")
+        axes = list(figure.subplots(1, len(models), sharex=True, sharey=True, squeeze=False)[0])
+    else:
+        axes = [ax]
     for axis, model in zip(axes, models, strict=True):
-        _draw_panel(axis, curve, model)
-    _label_utility(axes[0])
+        draw_panel(axis, curve, model)
+    axes[0].set_ylabel("utility (1 - BER of the outcome)")
+    axes[0].legend(frameon=False, fontsize="small")
+    if figure is None:
+        return axes[0]
     figure.suptitle(
         literal(f"{curve.table}: {curve.outcome} by {' & '.join(curve.protected)}"),
         fontsize="medium",
@@ -42,12 +46,7 @@ def draw_tradeoff(curve: Tradeoff, ax: Axes | None = None) -> Figure | Axes:
     return figure
 
 
-def _label_utility(axis: Axes) -> None:
-    axis.set_ylabel("utility (1 - BER of the outcome)")
-    axis.legend(frameon=False, fontsize="small")
-
-
-def _draw_panel(axis: Axes, curve: Tradeoff, model: str) -> None:
+def draw_panel(axis: Axes, curve: Tradeoff, model: str) -> None:
     """Draw one line per repair of a model, from no repair to full repair."""
     points = curve.select(model=model)
     axis.axvspan(THRESHOLD, 1 / THRESHOLD, color="#f2f2f2", zorder=0)

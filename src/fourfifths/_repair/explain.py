@@ -127,7 +127,7 @@ def explain_row(
                 repaired, placed.level, method=method, amount=amount, random=random
             )
         cells.append(
-            _cell(
+            explain_cell(
                 model,
                 placed,
                 column_type=column_types[placed.column],
@@ -139,12 +139,12 @@ def explain_row(
     return Explanation(
         stratum=strata.labels[stratum],
         profile=None if profile is None else int(profile[0]),
-        because=_reason(method, amount, is_repaired=is_repaired),
+        because=reason(method, amount, is_repaired=is_repaired),
         cells=tuple(cells),
     )
 
 
-def _cell(
+def explain_cell(
     model: Model,
     placed: PlacedValues,
     *,
@@ -153,6 +153,20 @@ def _cell(
     stratum: int,
     method: Method,
 ) -> Cell:
+    """Return one value with the steps of its repair, in the words of the table.
+
+    Parameters
+    ----------
+    model : Model
+    placed : PlacedValues
+        The value with its level; empty if the value is missing.
+    column_type : ColumnType
+    repaired : float array
+        What the repair wrote, as a number.
+    stratum : int
+    method
+        As in `Repairer`.
+    """
     name = str(column_type.name)
     if not placed.values.size:
         return Cell(column=name, value=None, rank=NAN, level=NAN, consensus=None, repaired=None)
@@ -181,7 +195,8 @@ def _cell(
     )
 
 
-def _reason(method: Method, amount: float, *, is_repaired: bool) -> str:
+def reason(method: Method, amount: float, *, is_repaired: bool) -> str:
+    """Return the sentence that says what was done to a row, or why nothing was."""
     if amount == 0:
         return "the amount is 0, so nothing is changed"
     if not is_repaired:

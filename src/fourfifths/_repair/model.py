@@ -238,7 +238,7 @@ class Model:
         if self.profiles is None:
             indices = range(len(self.columns)) if column_index is None else [column_index]
             for index in indices:
-                yield self._place_alone(values[index], members, column_index=index, random=random)
+                yield self.place_column(values[index], members, column_index=index, random=random)
             return
         for stratum, positions in members.by_stratum:
             rows = members.row_numbers(positions)
@@ -260,7 +260,7 @@ class Model:
                     profile=profile,
                 )
 
-    def _place_alone(
+    def place_column(
         self,
         values: FloatArray,
         members: Members,

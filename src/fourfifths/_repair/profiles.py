@@ -169,7 +169,7 @@ def fit_profiles(
     offer(0)
     while waiting and len(members) < MAX_PROFILES:
         _, _, node, cut = heapq.heappop(waiting)
-        cut_ranks, sides = _divide(ranks, members.pop(node), cut=cut, random=random)
+        cut_ranks, sides = divide(ranks, members.pop(node), cut=cut, random=random)
         nodes[node] = (cut.column, cut.share, cut_ranks, len(nodes), len(nodes) + 1)
         for side in sides:
             members[len(nodes)] = side
@@ -179,7 +179,7 @@ def fit_profiles(
     for profile, node in enumerate(leaves):
         nodes[node] = (LEAF, 0.0, nodes[node][2], profile, LEAF)
     column, share, cuts, left, right = zip(*nodes, strict=True)
-    bounds, consensus = _levels_in_profiles(ranks, [members[node] for node in leaves])
+    bounds, consensus = levels_in_profiles(ranks, [members[node] for node in leaves])
     return Profiles(
         column=np.array(column),
         share=np.array(share),
@@ -250,8 +250,8 @@ def best_cut(
     for column in range(sample[0].shape[1]):
         if min(stratum.orders[column].size for stratum in strata) < SHARE_STEPS:
             continue
-        gains = _explained_variance(strata, column, scores=scores[column])
-        gains += _revealed_difference(strata, column)
+        gains = explained_variance(strata, column, scores=scores[column])
+        gains += revealed_difference(strata, column)
         step = int(np.argmax(np.where(is_allowed, gains, -np.inf)))
         # A node with more rows gains more by the same cut, so gains are weighted by its size.
         if gains[step] > 0 and (best is None or gains[step] * smallest_size > best.gain):
@@ -261,7 +261,7 @@ def best_cut(
     return best
 
 
-def _explained_variance(
+def explained_variance(
     strata: Sequence[StratumSample], column: int, *, scores: FloatArray
 ) -> FloatArray:
     """Return how much of the variance of the strata's median scores each cut explains.
@@ -284,7 +284,7 @@ def _explained_variance(
     return np.where(np.diff(typical) > 0, explained, 0.0)
 
 
-def _revealed_difference(strata: Sequence[StratumSample], column: int) -> FloatArray:
+def revealed_difference(strata: Sequence[StratumSample], column: int) -> FloatArray:
     """Return how far apart each cut puts the strata in the mean ranks of the other columns."""
     share = np.arange(1, SHARE_STEPS) / SHARE_STEPS
     left_sums = []
@@ -298,7 +298,7 @@ def _revealed_difference(strata: Sequence[StratumSample], column: int) -> FloatA
     return revealed
 
 
-def _divide(
+def divide(
     ranks: Sequence[FloatArray],
     members: Sequence[IntArray],
     *,
@@ -329,7 +329,7 @@ def _divide(
     return cut_ranks, (left, right)
 
 
-def _levels_in_profiles(
+def levels_in_profiles(
     ranks: Sequence[FloatArray], leaves: Sequence[Sequence[IntArray]]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the bounds of the levels within each profile, and their consensus."""

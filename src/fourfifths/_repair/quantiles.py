@@ -139,8 +139,14 @@ def level_starts(size: int, level_count: int) -> IntArray:
 
 
 @lru_cache(maxsize=16)
-def _level_middles(size: int, level_count: int) -> tuple[IntArray, IntArray]:
-    """Return the two middle positions of each level; of an odd number they are the same."""
+def level_middles(size: int, level_count: int) -> tuple[IntArray, IntArray]:
+    """Return the two middle positions of each level; of an odd number they are the same.
+
+    Examples
+    --------
+    >>> level_middles(7, 3)
+    (array([1, 3, 5]), array([1, 4, 6]))
+    """
     starts = level_starts(size, level_count)
     first_plus_end = starts + np.append(starts[1:], size)
     lower, upper = first_plus_end - 1 >> 1, first_plus_end >> 1
@@ -158,7 +164,7 @@ def representatives(ordered: FloatArray, level_count: int) -> FloatArray:
     """
     if ordered.size == level_count:
         return ordered.copy()
-    lower, upper = _level_middles(ordered.size, level_count)
+    lower, upper = level_middles(ordered.size, level_count)
     return _midpoint(ordered.take(lower), ordered.take(upper))
 
 

@@ -108,7 +108,7 @@ def even_draws(
     shift = random.random(counts.size) - starts
     low = low.astype(np.float64)
     return kernels_for(cells.size).even_draws(
-        _shuffled_rows(cells.size, random),
+        shuffled_rows(cells.size, random),
         cells,
         counts=counts,
         starts=starts,
@@ -119,7 +119,7 @@ def even_draws(
     )
 
 
-def _shuffled_rows(row_count: int, random: np.random.Generator) -> IntArray:
+def shuffled_rows(row_count: int, random: np.random.Generator) -> IntArray:
     """Return the row numbers in the order of random 16-bit keys, which numpy sorts in two passes.
 
     Rows with the same key keep their order. That decides for one row in 65,536 whether it comes

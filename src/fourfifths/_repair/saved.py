@@ -89,7 +89,7 @@ def save_repair(path: str | PathLike[str], saved: Saved) -> None:
         "schema": SCHEMA,
         "fourfifths": version("fourfifths"),
         "caution": CAUTION,
-        "settings": {name: _plain(value) for name, value in saved.settings.items()},
+        "settings": {name: plain_setting(value) for name, value in saved.settings.items()},
         "names": None if saved.names is None else list(saved.names),
         "n_features": saved.n_features,
         "strata": {
@@ -99,17 +99,18 @@ def save_repair(path: str | PathLike[str], saved: Saved) -> None:
             "rows": list(saved.strata.rows),
         },
         "columns": [
-            _column_document(typed, column)
+            column_document(typed, column)
             for typed, column in zip(saved.typed, saved.model.columns, strict=True)
         ],
         "profiles": None
         if profiles is None
         else {field.name: getattr(profiles, field.name).tolist() for field in fields(profiles)},
     }
-    write_whole(path, _json_text(document) + "\n")
+    write_whole(path, json_text(document) + "\n")
 
 
-def _column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
+def column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
+    """Return a fitted column as an object of the file."""
     document = {
         "name": typed.name,
         "kind": typed.kind,
@@ -130,25 +131,25 @@ def _column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
     return document | {"values": column.values.tolist(), "strata": strata}
 
 
-def _plain(value: Any) -> Any:
+def plain_setting(value: Any) -> Any:
     """Return a setting with the types of JSON."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain_setting(entry) for key, entry in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):
-        return [_plain(entry) for entry in value]
+        return [plain_setting(entry) for entry in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _json_text(value: Any, indent: str = "") -> str:
+def json_text(value: Any, indent: str = "") -> str:
     """Return JSON with each list of plain values on one line, so that two files compare well."""
     inner = indent + " "
     if isinstance(value, dict) and value:
         lines = [
-            f"{inner}{json.dumps(key)}: {_json_text(entry, inner)}" for key, entry in value.items()
+            f"{inner}{json.dumps(key)}: {json_text(entry, inner)}" for key, entry in value.items()
         ]
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
     if isinstance(value, list) and any(isinstance(entry, list | dict) for entry in value):
-        lines = [inner + _json_text(entry, inner) for entry in value]
+        lines = [inner + json_text(entry, inner) for entry in value]
         return "[\n" + ",\n".join(lines) + f"\n{indent}]"
     return json.dumps(value, allow_nan=False)
 
@@ -168,12 +169,12 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     except (ValueError, RecursionError) as error:
         raise RepairError(f"{name}: not JSON: {error}") from None
     reader = Reader(file=name, value=document)
-    _check_header(reader)
+    check_header(reader)
     settings_reader = reader.inside("settings")
     scope = settings_reader.choice("scope", get_args(Scope))
-    strata = _read_strata(reader.inside("strata"))
+    strata = read_strata(reader.inside("strata"))
     columns = [
-        _read_column(column, stratum_count=len(strata.groups))
+        read_column(column, stratum_count=len(strata.groups))
         for column in reader.objects("columns")
     ]
     reader.require(bool(columns), "columns", expected="at least one column")
@@ -185,7 +186,7 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     )
     profiles = None
     if has_profiles:
-        profiles = _read_profiles(
+        profiles = read_profiles(
             reader.inside("profiles"), column_count=len(columns), stratum_count=len(strata.groups)
         )
     names = reader.texts("names") if reader.value_of("names") is not None else None
@@ -195,8 +196,8 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     )
     typed = tuple(column_type for column_type, _ in columns)
     repaired_names = [column_type.name for column_type in typed]
-    settings = _read_settings(settings_reader, repaired_names)
-    _check_names(
+    settings = read_settings(settings_reader, repaired_names)
+    check_names(
         reader,
         repaired_names,
         table_names=range(n_features) if names is None else names,
@@ -215,7 +216,7 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     )
 
 
-def _check_header(reader: Reader) -> None:
+def check_header(reader: Reader) -> None:
     """Raise unless it is a repair that this version can read, with its caution."""
     reader.require(reader.value_of("kind") == KIND, "kind", expected=f"{KIND!r}, which save writes")
     schema = reader.integer("schema", minimum=1)
@@ -232,7 +233,7 @@ def _check_header(reader: Reader) -> None:
     )
 
 
-def _check_names(
+def check_names(
     reader: Reader,
     repaired_names: Sequence[Any],
     *,
@@ -259,7 +260,8 @@ def _check_names(
     )
 
 
-def _read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, Any]:
+def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, Any]:
+    """Read the options of the repairer; the columns among them are those that are repaired."""
     settings = dict(reader.value)
     mismatched = sorted(set(settings) ^ set(SETTINGS))
     reader.require(
@@ -294,7 +296,8 @@ def _read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, A
     return settings
 
 
-def _read_strata(reader: Reader) -> Strata:
+def read_strata(reader: Reader) -> Strata:
+    """Read the strata: two or more, all different, each with its number of rows."""
     groups = tuple(tuple(group) for group in reader.lists("groups"))
     pooled = tuple(tuple(group) for group in reader.lists("pooled"))
     rows = tuple(int(size) for size in reader.array("rows", 1, dtype=np.int64))
@@ -326,7 +329,8 @@ def _read_strata(reader: Reader) -> Strata:
     return Strata(by=by, groups=groups, pooled=pooled, rows=rows)
 
 
-def _read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Column]:
+def read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Column]:
+    """Read a fitted column, of numbers or of categories, with its type."""
     kind = cast(Kind, reader.choice("kind", get_args(Kind)))
     name: Any = reader.value_of("name")
     reader.require(
@@ -379,7 +383,7 @@ def _read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Col
         are_indices = values[0] >= 0 and values[-1] < len(categories)
         reader.require(bool(are_indices), "values", expected="indices of the categories")
     strata = tuple(
-        _read_ranks(ranks, level_count=consensus.size) for ranks in reader.objects("strata")
+        read_ranks(ranks, level_count=consensus.size) for ranks in reader.objects("strata")
     )
     reader.require(len(strata) == stratum_count, "strata", expected="one for each stratum")
     return typed, OrderedColumn(
@@ -392,7 +396,8 @@ def _read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Col
     )
 
 
-def _read_ranks(reader: Reader, *, level_count: int) -> Ranks:
+def read_ranks(reader: Reader, *, level_count: int) -> Ranks:
+    """Read where values stand in one stratum of a column."""
     knots = reader.array("knots", 1, dtype=np.float64)
     below, upto = (reader.array(key, 1, dtype=np.int64) for key in ("below", "upto"))
     size = reader.integer("size", minimum=level_count)
@@ -412,7 +417,8 @@ def _read_ranks(reader: Reader, *, level_count: int) -> Ranks:
     return Ranks(knots=knots, below=below, upto=upto, size=size, levels=level_count)
 
 
-def _read_profiles(reader: Reader, *, column_count: int, stratum_count: int) -> Profiles:
+def read_profiles(reader: Reader, *, column_count: int, stratum_count: int) -> Profiles:
+    """Read the tree of cuts and the levels within its leaves."""
     column = reader.array("column", 1, dtype=np.int64)
     left = reader.array("left", 1, dtype=np.int64)
     right = reader.array("right", 1, dtype=np.int64)

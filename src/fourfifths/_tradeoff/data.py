@@ -11,13 +11,13 @@ import narwhals as nw
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from fourfifths._arrays import BoolArray, CodeArray, IntArray
+from fourfifths._arrays import BoolArray, CodeArray
 from fourfifths._certify.plan import choose_features
 from fourfifths._tables.groups import choose_reference
 from fourfifths._tables.load import load_rows
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.strata import Strata, fit_strata
-from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.table import TableLike, open_table
 from fourfifths.errors import ColumnError, OptionError, TableError, listed
 
 TRAIN, TEST = "train", "test"
@@ -69,16 +69,26 @@ class Data:
 
     def splits(self, split: Split, repeats: int, random_state: int) -> list[tuple[Any, Any]]:
         """Return the training and test rows of each repeat."""
+        cells = self.group.astype(np.int64) * 2 + self.selected
+        cell_count = 2 * len(self.strata.groups)
         if self.side is not None:
             splits = [(np.flatnonzero(self.side == TRAIN), np.flatnonzero(self.side == TEST))]
         else:
-            cells = self.group.astype(np.int64) * 2 + self.selected
-            self._check_cells(cells)
+            if np.bincount(cells, minlength=cell_count).min() < 2 * MIN_ROWS_PER_CELL:
+                raise TableError(
+                    f"{self.name}: too few rows to split: each group needs at least "
+                    f"{2 * MIN_ROWS_PER_CELL} rows with the favorable outcome and as many without "
+                    "it"
+                )
             draw = StratifiedShuffleSplit(repeats, test_size=split, random_state=random_state)
             splits = list(draw.split(cells, cells))
         for train, test in splits:
-            self._check_side(train, "training")
-            self._check_side(test, "test")
+            for side, rows in (("training", train), ("test", test)):
+                if np.bincount(cells[rows], minlength=cell_count).min() < 1:
+                    raise TableError(
+                        f"{self.name}: too few rows to split: among the {side} rows, a group has "
+                        "no row with the favorable outcome, or none without it"
+                    )
         return splits
 
     def sha256(self) -> str:
@@ -89,22 +99,6 @@ class Data:
         for name in self.frame.columns:
             digest.update(repr(self.frame[name].to_list()).encode())
         return digest.hexdigest()
-
-    def _check_cells(self, cells: IntArray) -> None:
-        if np.bincount(cells, minlength=2 * len(self.strata.groups)).min() < 2 * MIN_ROWS_PER_CELL:
-            raise TableError(
-                f"{self.name}: too few rows to split: each group needs at least "
-                f"{2 * MIN_ROWS_PER_CELL} rows with the favorable outcome and as many without it"
-            )
-
-    def _check_side(self, rows: IntArray, side: str) -> None:
-        cells = self.group[rows].astype(np.int64) * 2 + self.selected[rows]
-        counts = np.bincount(cells, minlength=2 * len(self.strata.groups))
-        if counts.min() < 1:
-            raise TableError(
-                f"{self.name}: too few rows to split: among the {side} rows, a group has no row "
-                "with the favorable outcome, or none without it"
-            )
 
 
 def read_data(
@@ -131,90 +125,65 @@ def read_data(
         bands=bands,
         unknown=unknown,
     )
-    side_column = _split_column(opened.columns, opened.dataset, split)
-    names = _features(opened, roles, columns, side_column, stratify_by)
+    side_column = None
+    if split is None:
+        side_column = opened.dataset.split if opened.dataset else None
+    elif isinstance(split, str):
+        if split not in opened.columns:
+            raise ColumnError(
+                f"split={split!r}: no such column (columns: {listed(opened.columns)})"
+            )
+        side_column = split
+    elif not 0 < split < 1:
+        raise OptionError(
+            f"split={split!r}: expected the share of test rows, a number between 0 and 1, or the "
+            f"name of a column with the values {TRAIN!r} and {TEST!r}"
+        )
+    for name in stratify_by:
+        opened.column(name, "stratify_by")
+    names, _ = choose_features(opened, roles, columns)
+    features = tuple(name for name in names if name not in (side_column, *stratify_by))
+
     orders = dict(opened.dataset.orders) if opened.dataset else {}
-    table_rows = load_rows(table, roles.unknown).with_numbers(names, texts=orders)
+    table_rows = load_rows(table, roles.unknown).with_numbers(features, texts=orders)
     frame, by = table_rows.dataframe, tuple(roles.protected)
     strata, group = fit_strata(table_rows, by, bands=roles.bands, unseen="keep", small="refuse")
     usable, selected, favorable = outcome_of(
         frame[str(roles.outcome)], roles.favorable, roles.unknown
     )
-    roles = replace(roles, favorable=favorable)
     usable &= group >= 0
-    side = _sides(frame, side_column)
-    if side is not None:
+    side = None
+    if side_column is not None:
+        side = np.array(frame[side_column].to_list(), dtype=object)
+        for value in (TRAIN, TEST):
+            if not np.any(side == value):
+                raise ColumnError(
+                    f"split={side_column!r}: no row has the value {value!r}; expected {TRAIN!r} "
+                    f"and {TEST!r}"
+                )
         usable &= np.isin(side, (TRAIN, TEST))
     rows = np.flatnonzero(usable)
+    group, selected = group[rows], selected[rows]
+    omitted = usable.size - rows.size
+    note = f"{omitted:,} rows without a group, an outcome or a side of the split were left out"
+
     return Data(
-        frame=frame[rows].select(*dict.fromkeys((*by, *stratify_by)), *names),
-        features=names,
-        columns={name: orders.get(name) for name in names},
+        frame=frame[rows].select(*dict.fromkeys((*by, *stratify_by)), *features),
+        features=features,
+        columns={name: orders.get(name) for name in features},
         strata=strata,
-        group=group[rows],
-        selected=selected[rows],
-        reference=_reference(strata, roles, group[rows], selected[rows]),
+        group=group,
+        selected=selected,
+        reference=choose_reference(
+            strata.by,
+            strata.groups,
+            designated=roles.designated,
+            rates=np.bincount(group, weights=selected) / np.bincount(group),
+            otherwise="highest rate",
+        ),
         side=None if side is None else side[rows],
-        roles=roles,
+        roles=replace(roles, favorable=favorable),
         stratify_by=tuple(stratify_by),
         name=opened.name,
-        notes=_notes(usable),
+        notes=(note,) if omitted else (),
     )
-
-
-def _features(
-    table: Table,
-    roles: Roles,
-    features: Sequence[str] | None,
-    side_column: str | None,
-    stratify_by: Sequence[str],
-) -> tuple[str, ...]:
-    """Return the features, without the columns that split or stratify the rows."""
-    for name in stratify_by:
-        table.column(name, "stratify_by")
-    names, _ = choose_features(table, roles, features)
-    return tuple(name for name in names if name not in (side_column, *stratify_by))
-
-
-def _split_column(columns: Sequence[str], data: Any, split: Split) -> str | None:
-    if split is None:
-        return data.split if data else None
-    if isinstance(split, str):
-        if split not in columns:
-            raise ColumnError(f"split={split!r}: no such column (columns: {listed(columns)})")
-        return split
-    if not 0 < split < 1:
-        raise OptionError(
-            f"split={split!r}: expected the share of test rows, a number between 0 and 1, or the "
-            f"name of a column with the values {TRAIN!r} and {TEST!r}"
-        )
-    return None
-
-
-def _sides(frame: nw.DataFrame[Any], column: str | None) -> Any:
-    if column is None:
-        return None
-    sides = np.array(frame[column].to_list(), dtype=object)
-    for side in (TRAIN, TEST):
-        if not np.any(sides == side):
-            raise ColumnError(
-                f"split={column!r}: no row has the value {side!r}; expected {TRAIN!r} and {TEST!r}"
-            )
-    return sides
-
-
-def _reference(strata: Strata, roles: Roles, group: CodeArray, selected: BoolArray) -> int:
-    return choose_reference(
-        strata.by,
-        strata.groups,
-        designated=roles.designated,
-        rates=np.bincount(group, weights=selected) / np.bincount(group),
-        otherwise="highest rate",
-    )
-
-
-def _notes(usable: BoolArray) -> tuple[str, ...]:
-    omitted = int(np.sum(~usable))
-    if not omitted:
-        return ()
-    return (f"{omitted:,} rows without a group, an outcome or a side of the split were left out",)

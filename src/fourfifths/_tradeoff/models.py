@@ -70,11 +70,27 @@ class PaperModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.encoder_ = encoder(self.is_category, sparse=False, scaler=MinMaxScaler()).fit(X)
         encoded = self.encoder_.transform(X)
         self.errors_: list[float] = []
+        classifier: Any
+        if self.name == "GNB":
+            classifier = GaussianNB(priors=[0.5, 0.5])
+        elif self.name == "LR":
+            classifier = LogisticRegression(class_weight="balanced", max_iter=self.max_iter)
+        else:
+            classifier = LinearSVC(
+                loss="hinge",
+                class_weight="balanced",
+                max_iter=self.max_iter,
+                random_state=self.random_state,
+            )
         with warnings.catch_warnings():
             # The chosen C converged on the tuning rows; on all rows, the point where the solver
             # stops is close enough.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.classifier_ = self._tuned_classifier(encoded, y).fit(encoded, y)
+            if self.name != "GNB":
+                self.errors_ = tuning_errors(classifier, encoded, y, random_state=self.random_state)
+                # If not even the smallest C converges, it is the one that comes nearest.
+                classifier.set_params(C=PENALTIES[int(np.argmin(self.errors_ or [0]))])
+            self.classifier_ = classifier.fit(encoded, y)
         return self
 
     def predict(self, X: FloatArray) -> BoolArray:
@@ -89,40 +105,38 @@ class PaperModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Log odds rather than probabilities, which round to 0 and 1 and lose the order of rows.
         return np.asarray(np.diff(self.classifier_.predict_joint_log_proba(encoded)).ravel())
 
-    def _tuned_classifier(self, X: FloatArray, y: BoolArray) -> Any:
-        """Return the classifier, not fitted, with the C that has the lowest balanced error."""
-        if self.name == "GNB":
-            return GaussianNB(priors=[0.5, 0.5])
-        classifier: Any = LogisticRegression(class_weight="balanced", max_iter=self.max_iter)
-        if self.name == "SVM":
-            classifier = LinearSVC(
-                loss="hinge",
-                class_weight="balanced",
-                max_iter=self.max_iter,
-                random_state=self.random_state,
-            )
-        if y.size > TUNING_ROWS:
-            sample = StratifiedShuffleSplit(
-                1, train_size=TUNING_ROWS, random_state=self.random_state
-            )
-            rows = next(sample.split(y, y))[0]
-            X, y = X[rows], y[rows]
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=self.random_state)
-        splits = list(folds.split(y, y))
-        for penalty in PENALTIES:
-            candidate = clone(classifier).set_params(C=penalty)
-            predicted = np.empty(y.size, dtype=bool)
-            converged = True
-            for train, test in splits:
-                predicted[test] = candidate.fit(X[train], y[train]).predict(X[test])
-                converged = np.max(candidate.n_iter_) < self.max_iter
-                if not converged:
-                    break
-            if not converged:
-                break
-            self.errors_.append(float(np.mean(~predicted[y]) + np.mean(predicted[~y])))
-        # If not even the smallest C converges, it is the one that comes nearest.
-        return classifier.set_params(C=PENALTIES[int(np.argmin(self.errors_ or [0]))])
+
+def tuning_errors(
+    classifier: Any, X: FloatArray, y: BoolArray, *, random_state: int
+) -> list[float]:
+    """Return the sum of the two class-conditioned errors, out of fold, of each C that converges.
+
+    Parameters
+    ----------
+    classifier : LogisticRegression or LinearSVC
+        Not fitted. It has not converged if it takes `max_iter` iterations.
+    X : float array
+        Scaled.
+    y : bool array
+    random_state : int
+        The seed of the tuning rows and of the folds.
+    """
+    if y.size > TUNING_ROWS:
+        sample = StratifiedShuffleSplit(1, train_size=TUNING_ROWS, random_state=random_state)
+        rows = next(sample.split(y, y))[0]
+        X, y = X[rows], y[rows]
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
+    splits = list(folds.split(y, y))
+    errors: list[float] = []
+    for penalty in PENALTIES:
+        candidate = clone(classifier).set_params(C=penalty)
+        predicted = np.empty(y.size, dtype=bool)
+        for train, test in splits:
+            predicted[test] = candidate.fit(X[train], y[train]).predict(X[test])
+            if np.max(candidate.n_iter_) >= candidate.max_iter:
+                return errors
+        errors.append(float(np.mean(~predicted[y]) + np.mean(predicted[~y])))
+    return errors
 
 
 def chosen_models(

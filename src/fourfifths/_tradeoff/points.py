@@ -109,6 +109,12 @@ def central_interval(values: FloatArray, confidence: float) -> Interval:
     return float(low), float(high)
 
 
+def mean_of_defined(values: FloatArray) -> float:
+    """Return the mean of the values that are not NaN, or NaN if there is none."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else float("nan")
+
+
 def delong_auc(score: FloatArray, truth: BoolArray) -> Auc:
     """Return the AUC of a score: how often a selected row scores higher than one that was not.
 
@@ -165,9 +171,18 @@ def make_point(
         for code, label in enumerate(groups)
         if code != reference
     }
-    error_rates = {
-        name: np.array([_errors(record, name).balanced_error_rate for record in records])
+    errors = {
+        name: [
+            Errors(wrong=wrong, n=n, wrong_reference=wrong_reference, n_reference=n_reference)
+            for wrong, n, wrong_reference, n_reference in (
+                record["auditor"][name] for record in records
+            )
+        ]
         for name in records[0]["auditor"]
+    }
+    error_rates = {
+        name: np.array([split.balanced_error_rate for split in auditor_errors])
+        for name, auditor_errors in errors.items()
     }
     strongest = min(error_rates, key=lambda name: float(np.mean(error_rates[name])))
     by_split = {
@@ -192,7 +207,7 @@ def make_point(
                 random=np.random.default_rng(random_state),
             ),
             "auc": auc_interval(auc, confidence),
-            "error": _errors(first, strongest).interval(confidence),
+            "error": errors[strongest][0].interval(confidence),
             "changed": (float(low), float(high)),
         }
     return Point(
@@ -209,22 +224,12 @@ def make_point(
         accuracy_interval=intervals["accuracy"],
         parity=pooled_figures["parity"],
         parity_interval=intervals["parity"],
-        auc=_mean_of_defined(by_split["auc"]),
+        auc=mean_of_defined(by_split["auc"]),
         auc_interval=intervals["auc"],
-        balanced_error_rate=_mean_of_defined(by_split["error"]),
+        balanced_error_rate=mean_of_defined(by_split["error"]),
         balanced_error_rate_interval=intervals["error"],
         auditor=strongest,
-        auditors={name: _mean_of_defined(rates) for name, rates in error_rates.items()},
-        changed=_mean_of_defined(by_split["changed"]),
+        auditors={name: mean_of_defined(rates) for name, rates in error_rates.items()},
+        changed=mean_of_defined(by_split["changed"]),
         changed_interval=intervals["changed"],
     )
-
-
-def _errors(record: Record, auditor: str) -> Errors:
-    wrong, n, wrong_reference, n_reference = record["auditor"][auditor]
-    return Errors(wrong=wrong, n=n, wrong_reference=wrong_reference, n_reference=n_reference)
-
-
-def _mean_of_defined(values: FloatArray) -> float:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if defined.size else float("nan")

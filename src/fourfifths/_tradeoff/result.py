@@ -118,7 +118,7 @@ class Tradeoff(Result):
         return tuple(
             point
             for point in self.points
-            if not any(_dominates(rival, point) for rival in self.points)
+            if not any(dominates(rival, point) for rival in self.points)
         )
 
     def choose(self, *, impact_ratio: float = 0.8) -> Point | None:
@@ -153,14 +153,21 @@ class Tradeoff(Result):
         return [flat(plain(point)) for point in self.points]
 
 
-def _dominates(rival: Point, point: Point) -> bool:
+def dominates(rival: Point, point: Point) -> bool:
     """Return whether a rival is no worse in impact ratio and utility, and better in one."""
     gains = (
-        _distance_from_one(point.impact_ratio) - _distance_from_one(rival.impact_ratio),
+        distance_from_one(point.impact_ratio) - distance_from_one(rival.impact_ratio),
         rival.utility - point.utility,
     )
     return min(gains) >= 0 and max(gains) > 0
 
 
-def _distance_from_one(ratio: float) -> float:
+def distance_from_one(ratio: float) -> float:
+    """Return 1 - min(ratio, 1 / ratio): 0 for equal rates, 1 if one of them is 0.
+
+    Examples
+    --------
+    >>> distance_from_one(0.75), distance_from_one(4.0), distance_from_one(0.0)
+    (0.25, 0.75, 1.0)
+    """
     return 1 - min(ratio, 1 / ratio) if ratio > 0 else 1.0

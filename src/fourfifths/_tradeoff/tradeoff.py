@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import metadata
 from itertools import product
 from numbers import Integral, Real
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from joblib import Parallel, delayed
-from sklearn.base import clone
 
 from fourfifths._certify.auditors import AuditorName
 from fourfifths._progress import steps
@@ -106,10 +106,11 @@ def tradeoff(
     >>> [(point.method, point.amount) for point in curve.points]
     [('none', 0.0), ('random', 1.0)]
     """
-    _check_choices(methods, scopes)
-    _check_numbers(
-        amounts,
-        confidence,
+    check_options(
+        methods,
+        scopes,
+        amounts=amounts,
+        confidence=confidence,
         repeats=repeats,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -137,11 +138,22 @@ def tradeoff(
             for repeat, scope, method, amount in combinations
         )
     }
-    repairers = _Repairers(data, splits, random_state)
-    classifiers = chosen_models(models, repairers.is_category, random_state=random_state)
+    # Fitted to all rows: the training rows may lack a category that the test rows have.
+    all_rows = make_repairer(data, dict(data.columns), scope="column", random_state=random_state)
+    column_types = all_rows.fit(data.frame.to_native()).column_types_
+
+    @cache
+    def repairer_of(repeat: int, scope: Scope) -> Repairer:
+        train, _ = splits[repeat]
+        types = {column.name: column for column in column_types}
+        repairer = make_repairer(data, types, scope=scope, random_state=random_state + repeat)
+        return repairer.fit(data.frame[train].to_native())
+
+    is_category = [column.kind == "category" for column in column_types]
+    classifiers = chosen_models(models, is_category, random_state=random_state)
     results_file = ResultsFile(
         path=None if results is None else Path(results),
-        fingerprint=_fingerprint(
+        fingerprint=fingerprint(
             data, splits, auditors=auditors, models=classifiers, random_state=random_state
         ),
     )
@@ -162,7 +174,7 @@ def tradeoff(
     jobs = (
         delayed(run_version)(
             version,
-            repairers.of(version.repeat, "column" if version.amount == 0 else version.scope),
+            repairer_of(version.repeat, "column" if version.amount == 0 else version.scope),
             rows=rows,
             split=splits[version.repeat],
             models=classifiers,
@@ -205,7 +217,7 @@ def tradeoff(
     )
 
 
-def _fingerprint(
+def fingerprint(
     data: Data,
     splits: Sequence[Any],
     *,
@@ -228,45 +240,37 @@ def _fingerprint(
     return hashlib.sha256(repr(inputs).encode()).hexdigest()
 
 
-class _Repairers:
-    """The fitted repairers, one for each split and scope, each fitted when first used."""
+def make_repairer(
+    data: Data, columns: Mapping[str, Any], *, scope: Scope, random_state: int
+) -> Repairer:
+    """Return the repairer of a sweep, not fitted.
 
-    def __init__(self, data: Data, splits: Sequence[Any], random_state: int) -> None:
-        self.data, self.splits, self.random_state = data, splits, random_state
-        self.fitted: dict[tuple[int, str], Repairer] = {}
-        self.whole: Repairer | None = None  # knows the categories of all rows
-
-    def of(self, repeat: int, scope: Any) -> Repairer:
-        if (repeat, scope) not in self.fitted:
-            data, roles = self.data, self.data.roles
-            strata: dict[str, Any] = {
-                "protected": tuple(roles.protected),
-                "bands": {name: cut.edges for name, cut in roles.bands.items()} or None,
-            }
-            if data.stratify_by:
-                strata = {"stratify_by": data.stratify_by, "small": "pool", "unseen": "keep"}
-            repairer = Repairer(
-                **strata,
-                columns=dict(data.columns),
-                unknown=roles.unknown,
-                scope=scope,
-                random_state=self.random_state + repeat,
-            )
-            train = data.frame[self.splits[repeat][0]].to_native()
-            if self.whole is None:
-                every = clone(repairer).set_params(scope="column")
-                self.whole = every.fit(data.frame.to_native())
-            # A part of the rows may lack a category that the others have.
-            types = {column.name: column for column in self.whole.column_types_}
-            self.fitted[repeat, scope] = repairer.set_params(columns=types).fit(train)
-        return self.fitted[repeat, scope]
-
-    @property
-    def is_category(self) -> list[bool]:
-        return [column.kind == "category" for column in self.of(0, "column").column_types_]
+    Strata of the protected columns were checked when the data were read. Other strata may be small
+    or absent from the training rows, so these are pooled, and rows of unseen ones kept.
+    """
+    roles = data.roles
+    strata: dict[str, Any] = {
+        "protected": tuple(roles.protected),
+        "bands": {name: cut.edges for name, cut in roles.bands.items()} or None,
+    }
+    if data.stratify_by:
+        strata = {"stratify_by": data.stratify_by, "small": "pool", "unseen": "keep"}
+    return Repairer(
+        **strata, columns=columns, unknown=roles.unknown, scope=scope, random_state=random_state
+    )
 
 
-def _check_choices(methods: Sequence[str], scopes: Sequence[str]) -> None:
+def check_options(
+    methods: Sequence[str],
+    scopes: Sequence[str],
+    *,
+    amounts: Sequence[float],
+    confidence: float,
+    repeats: int | None,
+    random_state: int,
+    n_jobs: int,
+) -> None:
+    """Raise an error that names the first option that cannot be used."""
     for name, values, choices in (
         ("methods", methods, get_args(Method)),
         ("scopes", scopes, get_args(Scope)),
@@ -275,16 +279,6 @@ def _check_choices(methods: Sequence[str], scopes: Sequence[str]) -> None:
             raise OptionError(
                 f"{name}={values!r}: expected a list of one or more of {listed(choices)}"
             )
-
-
-def _check_numbers(
-    amounts: Sequence[float],
-    confidence: float,
-    *,
-    repeats: int | None,
-    random_state: int,
-    n_jobs: int,
-) -> None:
     if not len(amounts) or not all(
         isinstance(amount, Real) and 0 <= float(amount) <= 1 for amount in amounts
     ):

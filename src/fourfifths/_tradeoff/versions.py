@@ -98,13 +98,21 @@ def run_version(
         One for each model.
     """
     train, test = split
-    repaired = _repaired(repairer, version, rows, random_state)
-    frame: nw.DataFrame[Any] = nw.from_native(repaired, eager_only=True)
     raw: nw.DataFrame[Any] = nw.from_native(rows.frame, eager_only=True)
-    values = _matrix(frame, repairer)
-    differs = (values != _matrix(raw, repairer)) & ~np.isnan(values)
+    frame = raw
+    if version.amount > 0:
+        repaired = repaired_frame(version, repairer, rows=rows, random_state=random_state)
+        frame = nw.from_native(repaired, eager_only=True)
+    # The features as numbers, categories by their codes.
+    values, raw_values = (
+        np.column_stack(
+            [to_numbers(table[column.name], column) for column in repairer.column_types_]
+        )
+        for table in (frame, raw)
+    )
+    differs = (values != raw_values) & ~np.isnan(values)
     repeat, scope, method, amount = version.key
-    auditor_errors = _auditor_errors(
+    best_errors = auditor_errors(
         values,
         rows,
         split=split,
@@ -141,7 +149,7 @@ def run_version(
                 amount=amount,
                 rows=int(test.size),
                 changed=int(np.any(differs[test], axis=1).sum()),
-                auditor=auditor_errors,
+                auditor=best_errors,
                 model=name,
                 counts=counts.tolist(),
                 auc=[auc.value, auc.variance],
@@ -150,9 +158,10 @@ def run_version(
     return records
 
 
-def _repaired(repairer: Repairer, version: Version, rows: SweepRows, random_state: int) -> Any:
-    if version.amount == 0:
-        return rows.frame
+def repaired_frame(
+    version: Version, repairer: Repairer, *, rows: SweepRows, random_state: int
+) -> Any:
+    """Return the user's kind of dataframe, repaired as the version says."""
     table = rows_of(rows.frame)
     codes = repairer.strata_.codes_of(table, unseen=repairer.unseen)
     # Draws of its own: the same whichever process runs it, and in whatever order.
@@ -163,14 +172,7 @@ def _repaired(repairer: Repairer, version: Version, rows: SweepRows, random_stat
     return output.native()
 
 
-def _matrix(frame: nw.DataFrame[Any], repairer: Repairer) -> FloatArray:
-    """Return the features as numbers, categories by their codes."""
-    return np.column_stack(
-        [to_numbers(frame[column.name], column) for column in repairer.column_types_]
-    )
-
-
-def _auditor_errors(
+def auditor_errors(
     values: FloatArray,
     rows: SweepRows,
     *,
