@@ -57,10 +57,16 @@ def test_the_floor_is_the_curves_and_beta_and_the_threshold_are_marked(certifica
 
 
 def test_the_limits_at_beta_are_the_lowest_upper_ones(certificate):
-    axis = floor_panel(certificate)
+    first, second = certificate.worst.auditors
+    auditors = (
+        replace(first, impact_floor_interval=(0.2, 0.9)),
+        replace(second, impact_floor_interval=(0.3, 0.7)),
+    )
+    axis = Figure().add_subplot()
+    draw_floor(axis, certificate, replace(certificate.worst, auditors=auditors))
     thick = next(line for line in axis.lines if line.get_linewidth() == 4)
-    decisive = min(certificate.worst.auditors, key=lambda found: found.impact_floor_interval[1])
-    assert tuple(thick.get_ydata()) == decisive.impact_floor_interval
+    assert tuple(thick.get_ydata()) == (0.3, 0.7)
+    assert thick.get_label() == f"limits at beta, {second.name}"
 
 
 def test_every_auditor_has_a_point_and_an_interval(certificate):

@@ -117,6 +117,15 @@ def test_too_few_rows_to_split_are_refused() -> None:
         data.splits(1 / 3, 2, 0)
 
 
+def test_six_rows_of_each_group_and_outcome_are_enough_to_split_and_five_are_not() -> None:
+    group, hired = np.repeat(["a", "b"], 12), np.tile(["yes", "no"], 12)
+    table = pd.DataFrame({"group": group, "score": np.arange(24.0), "hired": hired})
+    ((train, test),) = read(table).splits(1 / 3, 1, 0)
+    assert (train.size, test.size) == (16, 8)
+    with pytest.raises(TableError, match="too few rows to split: each group needs at least 6 rows"):
+        read(table[1:]).splits(1 / 3, 1, 0)
+
+
 def test_a_side_without_one_of_the_outcomes_is_refused() -> None:
     table = sided()
     table.loc[300:, "hired"] = "no"

@@ -123,19 +123,22 @@ def test_the_repaired_frame_moves_each_value_towards_the_median_of_the_groups() 
 
 
 def test_an_auditors_errors_are_wrong_and_all_rows_of_the_group_and_of_the_reference() -> None:
-    # The column is 1 for half of the group and for a quarter of the reference, among the training
-    # rows and among the test rows: 1 is predicted to be the group, and 0 the reference.
-    reveals = np.tile([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0], 2)
-    reveals[8:] = [1, 1, 0, 0, 0, 0, 0, 0]
+    # The column is 1 for three of four rows of the group and two of five of the reference, among
+    # the training rows and among the test rows: 1 is predicted to be the group, 0 the reference.
+    reveals = np.repeat([0.0, 1, 1, 1, 1, 1, 0, 0, 0], 2)
     rows = SweepRows(
-        frame=None, group=np.repeat([0, 1], 8), selected=np.ones(16, bool), reference=1, groups=2
+        frame=None,
+        group=np.repeat([0, 1], [8, 10]),
+        selected=np.ones(18, bool),
+        reference=1,
+        groups=2,
     )
     errors = auditor_errors(
         reveals[:, None],
         rows,
-        split=(np.arange(0, 16, 2), np.arange(1, 16, 2)),
+        split=(np.arange(0, 18, 2), np.arange(1, 18, 2)),
         is_category=[False],
         auditors=["logistic"],
         random_state=0,
     )
-    assert errors == {"logistic": [2, 4, 1, 4]}
+    assert errors == {"logistic": [1, 4, 2, 5]}
