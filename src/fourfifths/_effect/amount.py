@@ -87,10 +87,10 @@ class CertifiedAmount(Result):
             for step in self.curve
         ]
         if self.amount is None:
-            found = "no amount is certified, not even full repair"
+            headline = "no amount is certified, not even full repair"
         else:
-            found = f"the least certified amount is {self.amount:g}"
-        return "\n".join([f"{found}, on held-out rows", *lines])
+            headline = f"the least certified amount is {self.amount:g}"
+        return "\n".join([f"{headline}, on held-out rows", *lines])
 
 
 def least_certified_amount(

@@ -65,7 +65,7 @@ class Audit:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RepairEffect(Result):
-    """A repair's before and after.
+    """A table before and after its repair.
 
     Attributes
     ----------
