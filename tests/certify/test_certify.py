@@ -60,7 +60,7 @@ def simulated(n, d, seed, *, beta=0.5, auditors=("naive-bayes",)):
         group="a",
         reference="r",
         betas={"group": stated, "reference": stated},
-        auditors=panel(auditors, [False], 0),
+        auditors=panel(auditors, [False], random_state=0),
         threshold=0.8,
         confidence=0.95,
         folds=2,
@@ -296,7 +296,7 @@ def test_the_kind_of_table_does_not_matter(table, convert):
 def test_beta_is_the_groups_rate_with_its_exact_interval(table):
     found = by_outcome(table).worst
     assert (found.group, found.reference, found.beta) == ("a", "r", 0.3)
-    low, high = clopper_pearson(60, 200, 0.95)
+    low, high = clopper_pearson(60, 200, confidence=0.95)
     assert found.beta_interval == pytest.approx((float(low), float(high)))
 
 
@@ -323,7 +323,9 @@ def test_rows_without_an_outcome_do_not_count_for_beta(table):
     found = by_outcome(holes).worst
     # 100 rows of the group are left, ten in a block, three of them selected.
     assert (found.n, found.beta) == (200, pytest.approx(0.3))
-    assert found.beta_interval == pytest.approx([float(x) for x in clopper_pearson(30, 100, 0.95)])
+    assert found.beta_interval == pytest.approx(
+        [float(x) for x in clopper_pearson(30, 100, confidence=0.95)]
+    )
 
 
 def test_without_a_reference_the_group_with_the_highest_rate_is_it(table):

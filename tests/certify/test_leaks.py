@@ -123,7 +123,10 @@ def test_loss_is_large_for_the_column_that_tells_and_none_for_noise():
     labels = np.arange(600) % 2 == 0
     values = np.column_stack([random.normal(size=600) + 3 * labels, random.normal(size=600)])
     telling, noise = losses(
-        panel(["logistic"], [False] * 2, 0)["logistic"], values, is_reference=labels, random_state=0
+        panel(["logistic"], [False] * 2, random_state=0)["logistic"],
+        values,
+        is_reference=labels,
+        random_state=0,
     )
     assert telling > 0.3
     assert abs(noise) < 0.03
@@ -136,7 +139,7 @@ def test_loss_is_small_where_another_column_says_the_same():
     twice = np.column_stack([values, values])
     lost = list(
         losses(
-            panel(["logistic"], [False] * 2, 0)["logistic"],
+            panel(["logistic"], [False] * 2, random_state=0)["logistic"],
             twice,
             is_reference=labels,
             random_state=0,

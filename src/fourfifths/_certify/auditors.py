@@ -47,6 +47,7 @@ MIN_LOG_PROBABILITY = -1e6
 def panel(
     auditors: Sequence[str] | Mapping[str, Any] | None,
     is_category: Sequence[bool],
+    *,
     random_state: int,
 ) -> dict[str, BalancedCut]:
     """Return the auditors by name: built-in ones, and scikit-learn classifiers of the user.

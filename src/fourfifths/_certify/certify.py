@@ -165,7 +165,7 @@ def certify(
         confidence=confidence,
         random_state=random_state,
     )
-    chosen_auditors = panel(auditors, features.is_category, random_state)
+    chosen_auditors = panel(auditors, features.is_category, random_state=random_state)
 
     total = len(pairs) * len(chosen_auditors) * folds + len(plan.features)
     with steps("auditing", total, enabled=progress) as bar:

@@ -53,7 +53,7 @@ class Beta:
         if self.counts is None:
             return self.interval[0]
         selected, n = self.counts
-        return float(clopper_pearson(growth * selected, growth * n, confidence)[0])
+        return float(clopper_pearson(growth * selected, growth * n, confidence=confidence)[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ class Plan:
                     "selected, so the outcome gives no selection rate to certify for; state beta "
                     "as a number"
                 )
-            low, high = clopper_pearson(selected, n, confidence)
+            low, high = clopper_pearson(selected, n, confidence=confidence)
             betas[side] = Beta(
                 rate=selected / n, interval=(float(low), float(high)), counts=(selected, n)
             )

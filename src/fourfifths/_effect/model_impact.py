@@ -80,7 +80,7 @@ def _predicted(
     values: FloatArray, truth: BoolArray, is_category: Sequence[bool], random_state: int
 ) -> BoolArray:
     """Return whom the model selects, each row by a fit to others."""
-    model = panel(["logistic"], is_category, random_state)["logistic"]
+    model = panel(["logistic"], is_category, random_state=random_state)["logistic"]
     predicted = np.empty(truth.size, dtype=bool)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
     for train, test in folds.split(truth, truth):
