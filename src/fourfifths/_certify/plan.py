@@ -164,7 +164,7 @@ def make_plan(
     counts = name_bands(raw_counts, roles.bands)
     # The last attribute is the joint one, where there are several protected columns.
     attribute = attributes(counts, roles.protected)[-1]
-    selected, rated, favorable_value = _selections(attribute, counts, roles)
+    selected, rated, favorable_value = count_selections(attribute, counts, roles)
     every_cell = np.ones(attribute.codes.shape, np.bool_)
     group_tally = tally(attribute.codes, counts, every_cell, len(attribute.groups))
     sizes = tuple(int(size) for size in group_tally.rows)
@@ -288,7 +288,7 @@ def check_options(
         raise OptionError(f"beta={beta!r}: the lower end is above the upper end")
 
 
-def _selections(
+def count_selections(
     attribute: Attribute, counts: Counts, roles: Roles
 ) -> tuple[tuple[int, ...], tuple[int, ...], Value | None]:
     """Return the rows of each group that were selected, those with any outcome, and what counts.
