@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
@@ -412,3 +413,13 @@ def test_categories_are_dummies_and_missing_is_one_of_them():
 def test_a_category_that_is_new_to_the_encoder_is_no_error():
     fitted = encoder([True], sparse=False).fit(np.array([[0.0], [1.0]]))
     assert fitted.transform(np.array([[7.0]])).sum() == 0
+
+
+def test_the_candidate_that_separates_the_groups_is_chosen():
+    values, labels = shifted(60, 8, seed=0)
+    blind, keen = DummyClassifier(), RidgeClassifier()
+    auditor = BalancedCut(FunctionTransformer(), (blind, keen))
+    best, scores, judged = auditor.choose_candidate(values, labels)
+    assert best is keen
+    assert judged.tolist() == labels.tolist()
+    assert error_at(scores, judged, 0.0) == 0
