@@ -44,7 +44,7 @@ def cross_validate() -> None:
     features = read_features(table, names, ["sex"], groups, sizes, sizes, 0)
     labels = features.groups == 1
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    for auditor in panel(None, features.is_category, 0).values():
+    for auditor in panel(None, features.is_category, random_state=0).values():
         cross_val_predict(auditor, features.values, labels, cv=folds, method="decision_function")
 
 

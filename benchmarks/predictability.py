@@ -36,7 +36,7 @@ def figures(table: Any, frame: Any) -> list[float]:
     rich = (frame["income"] == ">50K").to_numpy()
     values = table[COLUMNS].to_numpy(dtype=float)
     errors = []
-    for auditor in panel(["logistic", "trees"], [False] * len(COLUMNS), 0).values():
+    for auditor in panel(["logistic", "trees"], [False] * len(COLUMNS), random_state=0).values():
         auditor.fit(values[train], male[train])
         errors.append(error(auditor.predict(values[~train]), male[~train]))
     scaled = MinMaxScaler().fit(values[train]).transform(values)

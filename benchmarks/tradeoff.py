@@ -60,7 +60,9 @@ def bare() -> float:
         jobs = [
             (model, rich) for model in chosen_models(None, [False] * 5, random_state=0).values()
         ]
-        jobs += [(auditor, men) for auditor in panel(AUDITORS, [False] * 5, 0).values()]
+        jobs += [
+            (auditor, men) for auditor in panel(AUDITORS, [False] * 5, random_state=0).values()
+        ]
         start = time.perf_counter()
         for estimator, truth in jobs:
             with quiet():

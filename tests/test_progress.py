@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from fourfifths._progress import steps
+from fourfifths._progress import notebook_shows_bars, steps
 
 
 class Terminal(io.StringIO):
@@ -109,3 +109,11 @@ def test_a_notebook_shows_the_steps(monkeypatch):
 def test_a_notebook_that_cannot_show_a_bar_is_left_in_peace(monkeypatch, capsys):
     assert in_notebook(monkeypatch, "logistic", has_widgets=False) == ""
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_needs_a_kernel_and_widgets(monkeypatch):
+    assert not notebook_shows_bars()
+    in_notebook(monkeypatch)
+    assert notebook_shows_bars()
+    monkeypatch.setattr(builtins, "get_ipython", object)
+    assert not notebook_shows_bars()

@@ -22,7 +22,7 @@ from fourfifths._certify.verify import Verification
 from fourfifths._effect.amount import CertifiedAmount, Step
 from fourfifths._effect.result import RepairEffect
 from fourfifths._repair.explain import Cell, Explanation
-from fourfifths._results import Result, flat, plain
+from fourfifths._results import Result, flat, of_one_type, plain
 from fourfifths.errors import OptionError
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -251,3 +251,17 @@ result.to_frame({kind!r})
     assert done.stderr.splitlines()[-1].startswith(
         f"fourfifths.errors.OptionError: kind='{kind}': {kind} is not installed; pip install {kind}"
     )
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, None, 2], [1, None, 2]),
+        ([1, 0.5, None], [1.0, 0.5, None]),
+        ([1, "a", None], ["1", "a", None]),
+    ],
+)
+def test_a_column_has_one_type(values, expected):
+    converted = of_one_type(values)
+    assert converted == expected
+    assert [type(value) for value in converted] == [type(value) for value in expected]

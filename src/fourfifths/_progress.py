@@ -33,7 +33,7 @@ def steps(title: str, total: int, *, enabled: bool = True) -> Iterator[Steps]:
     total : int
     enabled : bool
     """
-    if not enabled or not (sys.stderr.isatty() or _in_notebook()):
+    if not enabled or not (sys.stderr.isatty() or notebook_shows_bars()):
         yield Steps(advance=lambda _: None)
         return
     from rich.console import Console
@@ -48,7 +48,7 @@ def steps(title: str, total: int, *, enabled: bool = True) -> Iterator[Steps]:
         )
 
 
-def _in_notebook() -> bool:
+def notebook_shows_bars() -> bool:
     """Return whether a notebook runs this code and can show a bar.
 
     IPython puts `get_ipython` among the builtins. Without ipywidgets rich cannot draw in a

@@ -129,8 +129,7 @@ class Result:
 
         records = self.to_records()
         columns = {
-            name: _of_one_type([record[name] for record in records])
-            for name in (records or [{}])[0]
+            name: of_one_type([record[name] for record in records]) for name in (records or [{}])[0]
         }
         try:
             return nw.from_dict(columns, backend=kind).to_native()
@@ -164,7 +163,7 @@ class Result:
         return picture
 
 
-def _of_one_type(values: list[Any]) -> list[Any]:
+def of_one_type(values: list[Any]) -> list[Any]:
     """Return the values of a column as one type: a dataframe cannot hold texts and numbers."""
     types = {type(value) for value in values if value is not None}
     if len(types) < 2:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
@@ -139,7 +140,7 @@ def test_labels_of_a_test_fold_do_not_move_its_scores_or_selections(n, name):
     test = folds[0][1]
     swapped = labels.copy()
     swapped[test] = ~labels[test]
-    auditor = panel([name], [False], 0)[name]
+    auditor = panel([name], [False], random_state=0)[name]
     first, second = (
         out_of_fold(
             auditor,
@@ -160,7 +161,7 @@ def test_labels_of_a_test_fold_do_not_move_its_scores_or_selections(n, name):
 def test_the_balanced_error_is_near_the_optimum_of_two_gaussians(name):
     """Phi(-.5) = .3085; five standard errors at 1,500 rows a group are .045."""
     values, labels = shifted(3000, 1.0, seed=2)
-    found = ask(panel([name], [False], 0)[name], values, labels, folds=2)
+    found = ask(panel([name], [False], random_state=0)[name], values, labels, folds=2)
     assert error_at(found.score, labels, 0) == pytest.approx(0.3085, abs=0.045)
 
 
@@ -169,14 +170,14 @@ def test_the_cut_balances_groups_of_unequal_size(name):
     random = np.random.default_rng(3)
     labels = np.arange(2000) < 200
     values = (random.normal(size=2000) + labels)[:, None]
-    found = ask(panel([name], [False], 0)[name], values, labels, folds=2)
+    found = ask(panel([name], [False], random_state=0)[name], values, labels, folds=2)
     assert error_at(found.score, labels, 0) < 0.4
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
 def test_the_rules_select_the_rate_that_was_asked_of_the_harmed_side(rate):
     values, labels = shifted(6000, 0.5, seed=4)
-    found = ask(panel(["logistic"], [False], 0)["logistic"], values, labels, rate=rate)
+    found = ask(panel(["logistic"], [False], random_state=0)["logistic"], values, labels, rate=rate)
     # The cut is that of 400 training rows a fold, three folds: a standard error under .018.
     assert np.mean(found.selected["group"][~labels]) == pytest.approx(rate, abs=0.07)
     assert np.mean(found.selected["reference"][labels]) == pytest.approx(rate, abs=0.07)
@@ -184,7 +185,7 @@ def test_the_rules_select_the_rate_that_was_asked_of_the_harmed_side(rate):
 
 def test_the_rules_favor_the_other_side():
     values, labels = shifted(3000, 1.0, seed=5)
-    found = ask(panel(["logistic"], [False], 0)["logistic"], values, labels)
+    found = ask(panel(["logistic"], [False], random_state=0)["logistic"], values, labels)
     harms_group, harms_reference = found.selected["group"], found.selected["reference"]
     assert np.mean(harms_group[labels]) > 0.75 > 0.6 > np.mean(harms_group[~labels])
     assert np.mean(harms_reference[~labels]) > 0.75 > 0.6 > np.mean(harms_reference[labels])
@@ -194,7 +195,7 @@ def test_advance_is_called_once_for_each_fold():
     values, labels = shifted(60, 0.5, seed=6)
     calls = []
     out_of_fold(
-        panel(["naive-bayes"], [False], 0)["naive-bayes"],
+        panel(["naive-bayes"], [False], random_state=0)["naive-bayes"],
         values,
         is_reference=labels,
         folds=splits(labels, 4),
@@ -205,29 +206,29 @@ def test_advance_is_called_once_for_each_fold():
 
 
 def test_all_four_by_default():
-    assert list(panel(None, [False], 0)) == ["logistic", "svm", "naive-bayes", "trees"]
+    assert list(panel(None, [False], random_state=0)) == ["logistic", "svm", "naive-bayes", "trees"]
 
 
 def test_the_svm_is_the_papers():
-    candidates = panel(["svm"], [False], 0)["svm"].candidates
+    candidates = panel(["svm"], [False], random_state=0)["svm"].candidates
     assert all(isinstance(each, LinearSVC) for each in candidates)
     assert {(each.loss, each.class_weight) for each in candidates} == {("hinge", "balanced")}
 
 
 def test_the_svm_has_thirteen_penalties_evenly_spaced_in_logarithm():
-    penalties = [each.C for each in panel(["svm"], [False], 0)["svm"].candidates]
+    penalties = [each.C for each in panel(["svm"], [False], random_state=0)["svm"].candidates]
     assert (len(penalties), penalties[0], penalties[-1]) == (13, 1e-3, 1e3)
     np.testing.assert_allclose(np.diff(np.log10(penalties)), 0.5)
 
 
 def test_naive_bayes_has_equal_priors():
-    (bayes,) = panel(["naive-bayes"], [False], 0)["naive-bayes"].candidates
+    (bayes,) = panel(["naive-bayes"], [False], random_state=0)["naive-bayes"].candidates
     assert isinstance(bayes, GaussianNB)
     assert list(bayes.priors) == [0.5, 0.5]
 
 
 def test_trees_are_balanced_and_use_categories_and_missing_values_as_they_are():
-    auditor = panel(["trees"], [False, True], 0)["trees"]
+    auditor = panel(["trees"], [False, True], random_state=0)["trees"]
     (trees,) = auditor.candidates
     assert isinstance(trees, HistGradientBoostingClassifier)
     assert (trees.class_weight, trees.categorical_features) == ("balanced", [False, True])
@@ -247,7 +248,7 @@ def test_trees_see_a_category_that_has_no_order():
     random = np.random.default_rng(8)
     values = random.integers(0, 6, 1200).astype(float)[:, None]
     labels = np.isin(values[:, 0], [0, 2, 5])
-    found = ask(panel(["trees"], [True], 0)["trees"], values, labels, folds=2)
+    found = ask(panel(["trees"], [True], random_state=0)["trees"], values, labels, folds=2)
     assert error_at(found.score, labels, 0) == 0
 
 
@@ -256,7 +257,7 @@ def test_missingness_is_a_feature_for_every_auditor(name):
     random = np.random.default_rng(9)
     labels = np.arange(400) % 2 == 1
     values = np.where(labels, random.normal(size=400), np.nan)[:, None]
-    found = ask(panel([name], [False], 0)[name], values, labels, folds=2)
+    found = ask(panel([name], [False], random_state=0)[name], values, labels, folds=2)
     assert error_at(found.score, labels, 0) == 0
 
 
@@ -299,7 +300,7 @@ def test_scores_rise_with_the_likeness_to_the_reference(classifier):
 )
 def test_a_classifier_of_the_users_is_an_auditor(classifier):
     values, labels = shifted(400, 3.0, seed=10)
-    found = ask(panel({"mine": classifier}, [False], 0)["mine"], values, labels)
+    found = ask(panel({"mine": classifier}, [False], random_state=0)["mine"], values, labels)
     assert error_at(found.score, labels, 0) < 0.2
 
 
@@ -320,44 +321,44 @@ def test_a_mapping_may_hold_the_users_and_one_of_the_four():
 def test_the_users_classifier_is_not_changed():
     mine = DecisionTreeClassifier()
     values, labels = shifted(100, 1.0, seed=12)
-    ask(panel({"mine": mine}, [False], 0)["mine"], values, labels)
+    ask(panel({"mine": mine}, [False], random_state=0)["mine"], values, labels)
     assert not hasattr(mine, "tree_")
 
 
 def test_a_name_alone_is_one_auditor():
-    assert list(panel("trees", [False], 0)) == ["trees"]
+    assert list(panel("trees", [False], random_state=0)) == ["trees"]
 
 
 def test_an_unknown_auditor_is_refused_with_the_nearest():
     with pytest.raises(OptionError, match=r"'logistics' is none of .*did you mean 'logistic'\?"):
-        panel(["logistics"], [False], 0)
+        panel(["logistics"], [False], random_state=0)
 
 
 def test_an_unknown_auditor_in_a_mapping_without_a_classifier_is_refused():
     with pytest.raises(OptionError, match="'mine' is none of"):
-        panel({"mine": None}, [False], 0)
+        panel({"mine": None}, [False], random_state=0)
 
 
 def test_no_auditors_are_refused():
     with pytest.raises(OptionError, match="auditors: name at least one"):
-        panel([], [False], 0)
+        panel([], [False], random_state=0)
 
 
 @pytest.mark.parametrize("classifier", [OnlyPredictions(), "svm", 3])
 def test_a_classifier_without_scores_is_refused(classifier):
     with pytest.raises(OptionError, match="decision_function or predict_proba"):
-        panel({"mine": classifier}, [False], 0)
+        panel({"mine": classifier}, [False], random_state=0)
 
 
 def test_a_class_in_the_place_of_a_classifier_is_refused():
     with pytest.raises(OptionError, match="auditors: 'mine'"):
-        panel({"mine": LogisticRegression}, [False], 0)
+        panel({"mine": LogisticRegression}, [False], random_state=0)
 
 
 @pytest.mark.parametrize("auditors", [3, 0.5])
 def test_auditors_that_are_neither_names_nor_a_mapping_are_refused(auditors):
     with pytest.raises(OptionError, match=f"auditors={auditors}: expected names, or a mapping"):
-        panel(auditors, [False], 0)
+        panel(auditors, [False], random_state=0)
 
 
 def test_a_rule_of_a_given_rate_by_hand():
@@ -412,3 +413,13 @@ def test_categories_are_dummies_and_missing_is_one_of_them():
 def test_a_category_that_is_new_to_the_encoder_is_no_error():
     fitted = encoder([True], sparse=False).fit(np.array([[0.0], [1.0]]))
     assert fitted.transform(np.array([[7.0]])).sum() == 0
+
+
+def test_the_candidate_that_separates_the_groups_is_chosen():
+    values, labels = shifted(60, 8, seed=0)
+    blind, keen = DummyClassifier(), RidgeClassifier()
+    auditor = BalancedCut(FunctionTransformer(), (blind, keen))
+    best, scores, judged = auditor.choose_candidate(values, labels)
+    assert best is keen
+    assert judged.tolist() == labels.tolist()
+    assert error_at(scores, judged, 0.0) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import fourfifths
 from fourfifths._certify.auditors import panel
-from fourfifths._certify.certify import certify_pair
+from fourfifths._certify.certify import certificate_notes, certify_pair, severity
 from fourfifths._certify.plan import Beta
 from fourfifths._stats.intervals import clopper_pearson
 from fourfifths.errors import OptionError
@@ -60,7 +62,7 @@ def simulated(n, d, seed, *, beta=0.5, auditors=("naive-bayes",)):
         group="a",
         reference="r",
         betas={"group": stated, "reference": stated},
-        auditors=panel(auditors, [False], 0),
+        auditors=panel(auditors, [False], random_state=0),
         threshold=0.8,
         confidence=0.95,
         folds=2,
@@ -296,7 +298,7 @@ def test_the_kind_of_table_does_not_matter(table, convert):
 def test_beta_is_the_groups_rate_with_its_exact_interval(table):
     found = by_outcome(table).worst
     assert (found.group, found.reference, found.beta) == ("a", "r", 0.3)
-    low, high = clopper_pearson(60, 200, 0.95)
+    low, high = clopper_pearson(60, 200, confidence=0.95)
     assert found.beta_interval == pytest.approx((float(low), float(high)))
 
 
@@ -323,7 +325,9 @@ def test_rows_without_an_outcome_do_not_count_for_beta(table):
     found = by_outcome(holes).worst
     # 100 rows of the group are left, ten in a block, three of them selected.
     assert (found.n, found.beta) == (200, pytest.approx(0.3))
-    assert found.beta_interval == pytest.approx([float(x) for x in clopper_pearson(30, 100, 0.95)])
+    assert found.beta_interval == pytest.approx(
+        [float(x) for x in clopper_pearson(30, 100, confidence=0.95)]
+    )
 
 
 def test_without_a_reference_the_group_with_the_highest_rate_is_it(table):
@@ -593,3 +597,30 @@ def test_the_progress_bar_can_be_switched_off(monkeypatch, capsys, progress, is_
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     certify(gaussians(60, 0.5, 16), progress=progress)
     assert bool(capsys.readouterr().err) == is_shown
+
+
+def test_columns_of_numbers_and_words_are_noted():
+    plan = SimpleNamespace(left_out=(), features=("x", "y"), sizes=(10, 10))
+    claim = "the claim covers only rules that these auditors can find"
+    pair = SimpleNamespace(sampling_error=0.1)
+    assert certificate_notes(plan, [pair], leaks=(), audited=20) == (claim,)
+    assert certificate_notes(plan, [pair], leaks=(), audited=20, mixed=["x"]) == (
+        "column 'x' holds numbers and words; it is taken as categories",
+        claim,
+    )
+
+
+def test_the_worst_verdict_comes_first_and_then_the_lowest_upper_limit():
+    def pair(verdict, upper, reverse_upper):
+        auditor = SimpleNamespace(
+            impact_floor_interval=(0.1, upper), reverse_floor_interval=(0.1, reverse_upper)
+        )
+        return SimpleNamespace(verdict=verdict, auditors=(auditor,))
+
+    pairs = [
+        pair("certified", 0.9, 0.2),
+        pair("inconclusive", 0.9, 0.8),
+        pair("not certified", 0.7, 0.9),
+        pair("not certified", 0.9, 0.6),
+    ]
+    assert sorted(pairs, key=severity) == [pairs[3], pairs[2], pairs[1], pairs[0]]

@@ -100,7 +100,7 @@ def test_the_sides_differ_where_the_curve_is_not_symmetric():
 
 def test_most_is_the_upper_limit_of_the_rules_ratio():
     assert evidence_of(0.3, 0.7, 0.3)["one"].group.upper_limit == pytest.approx(
-        float(ratio_interval(300, 1000, 700, 1000, 0.95)[1])
+        float(ratio_interval(300, 1000, 700, 1000, confidence=0.95)[1])
     )
 
 
@@ -223,7 +223,7 @@ def test_rows_needed_to_show_harm_is_where_the_interval_leaves_the_threshold():
     needed = rows_needed(found, both(0.35), threshold=0.8, confidence=0.95)
     for factor, settled in ((1.02, True), (0.98, False)):
         n = factor * needed / 2
-        upper = float(ratio_interval(0.35 * n, n, 0.5 * n, n, 0.95)[1])
+        upper = float(ratio_interval(0.35 * n, n, 0.5 * n, n, confidence=0.95)[1])
         assert (upper < 0.8) == settled
 
 
@@ -294,7 +294,7 @@ def test_the_witness_against_the_group_by_hand():
     assert (witness.auditor, witness.harms) == ("one", "a")
     assert witness.rates == {"a": 0.3, "r": 0.7}
     assert witness.impact_ratio == pytest.approx(3 / 7)
-    expected = [float(limit) for limit in ratio_interval(300, 1000, 700, 1000, 0.95)]
+    expected = [float(limit) for limit in ratio_interval(300, 1000, 700, 1000, confidence=0.95)]
     assert witness.impact_ratio_interval == pytest.approx(expected)
     assert "most like r" in witness.rule
 
@@ -336,7 +336,7 @@ def reason(evidence, rate, rows=None):
 
 
 def test_the_reason_not_to_certify_names_the_rule_and_the_limit():
-    upper = float(ratio_interval(300, 1000, 700, 1000, 0.95)[1])
+    upper = float(ratio_interval(300, 1000, 700, 1000, confidence=0.95)[1])
     assert reason(evidence_of(0.3, 0.7, 0.3), 0.3) == (
         "decided by the tight test: one found a rule that selects 30.0% of a and 70.0% of r, an "
         f"impact ratio of 0.429 (at most {upper:.3f}, below 0.8, with 95% confidence); by the "
@@ -345,7 +345,7 @@ def test_the_reason_not_to_certify_names_the_rule_and_the_limit():
 
 
 def test_the_reason_names_the_limit_above_where_the_reference_is_harmed():
-    lower = float(ratio_interval(1000, 1000, 500, 1000, 0.95)[0])
+    lower = float(ratio_interval(1000, 1000, 500, 1000, confidence=0.95)[0])
     said = reason(evidence_of(0.0, 0.5, 0.5), 0.5)
     assert f"impact ratio of 2.000 (at least {lower:.3f}, above 1.25, with 95%" in said
 

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 import fourfifths
 from fourfifths._certify.auditors import panel
-from fourfifths._certify.leaks import losses, single_column
+from fourfifths._certify.leaks import LOSS_TREES, cells_of, lighter_auditor, losses, single_column
 
 
 def folds_of(n, folds=2):
@@ -123,7 +123,10 @@ def test_loss_is_large_for_the_column_that_tells_and_none_for_noise():
     labels = np.arange(600) % 2 == 0
     values = np.column_stack([random.normal(size=600) + 3 * labels, random.normal(size=600)])
     telling, noise = losses(
-        panel(["logistic"], [False] * 2, 0)["logistic"], values, is_reference=labels, random_state=0
+        panel(["logistic"], [False] * 2, random_state=0)["logistic"],
+        values,
+        is_reference=labels,
+        random_state=0,
     )
     assert telling > 0.3
     assert abs(noise) < 0.03
@@ -136,7 +139,7 @@ def test_loss_is_small_where_another_column_says_the_same():
     twice = np.column_stack([values, values])
     lost = list(
         losses(
-            panel(["logistic"], [False] * 2, 0)["logistic"],
+            panel(["logistic"], [False] * 2, random_state=0)["logistic"],
             twice,
             is_reference=labels,
             random_state=0,
@@ -220,3 +223,20 @@ def test_every_feature_is_ranked_and_the_ranking_rises():
     assert {leak.feature for leak in leaks} == set(columns)
     assert np.all(np.diff([leak.balanced_error_rate for leak in leaks]) >= 0)
     assert leaks[0].feature == "x4"
+
+
+def test_a_cell_is_a_value_or_a_quantile_and_missing_is_cell_0():
+    assert cells_of(np.array([5.0, np.nan, 2.0, 5.0])).tolist() == [2, 0, 1, 2]
+    cells = cells_of(np.arange(1000.0))
+    assert np.all(np.diff(cells) >= 0)
+    sizes = np.bincount(cells)[1:]
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_a_lighter_auditor_has_one_candidate_and_few_trees():
+    auditors = panel(["svm", "trees"], [False], random_state=7)
+    (machine,) = lighter_auditor(auditors["svm"]).candidates
+    (trees,) = lighter_auditor(auditors["trees"]).candidates
+    assert pytest.approx(1.0) == machine.C  # the middle of 13 penalties from .001 to 1,000
+    assert trees.max_iter == LOSS_TREES
+    assert lighter_auditor(auditors["svm"]).random_state == 7

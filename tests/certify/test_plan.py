@@ -9,7 +9,11 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 import fourfifths
-from fourfifths._certify.plan import Beta, Plan, make_plan
+from fourfifths._certify.plan import Beta, Plan, count_selections, make_plan
+from fourfifths._tables.counts import count
+from fourfifths._tables.groups import attributes
+from fourfifths._tables.roles import assign_roles
+from fourfifths._tables.table import open_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError
 
 
@@ -229,3 +233,24 @@ def test_a_column_of_lists_is_refused():
     nested = pl.DataFrame({"g": ["a", "r"] * 10, "x": [[1], [2]] * 10})
     with pytest.raises(ColumnError, match="columns: 'x': expected plain values"):
         certify(nested)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [("hired", ((1, 2), (2, 2), "yes")), (None, ((0, 0), (0, 0), None))],
+)
+def test_selections_are_counted_among_rows_with_an_outcome(outcome, expected):
+    people = {"g": list("aaabb"), "hired": ["yes", "no", None, "yes", "yes"]}
+    opened = open_table(pd.DataFrame(people))
+    roles = assign_roles(
+        opened,
+        protected="g",
+        outcome=outcome,
+        favorable=None,
+        reference=None,
+        bands=None,
+        outcome_is="optional",
+    )
+    counts = count(opened, ["g", "hired"])
+    (attribute,) = attributes(counts, ("g",))
+    assert count_selections(attribute, counts, roles) == expected

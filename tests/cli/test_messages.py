@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourfifths._cli.main import app
-from fourfifths._cli.messages import OPTIONS, for_shell
+from fourfifths._cli.messages import (
+    NO_VALUE,
+    OPTIONS,
+    as_options,
+    end_of_brackets,
+    for_shell,
+    quote_for_shell,
+    value_at,
+)
 
 TRANSLATED = {
     "a leading name": (
@@ -171,3 +179,27 @@ def test_every_option_with_a_value_is_in_the_table():
     }
     options = {name for name in options if name.startswith("--")}
     assert options - own == {option.name for option in OPTIONS.values()}
+
+
+def test_the_value_after_a_name_is_read_to_its_end():
+    assert value_at("x=[1, 2]; more", 2) == (8, [1, 2])
+    assert value_at("x='a'; more", 2) == (5, "a")
+    assert value_at("x=5.", 2) == (3, 5)
+    assert value_at("x=race", 2) == (2, NO_VALUE)
+
+
+def test_brackets_within_texts_do_not_count():
+    assert end_of_brackets("[']', (1)] x", 0) == 10
+    assert end_of_brackets("[1, 2", 0) == 0
+
+
+def test_values_are_repeated_or_joined_by_commas():
+    assert as_options("amounts", [0, 0.5]) == "--amounts 0,0.5"
+    assert as_options("columns", ["a", "b"]) == "--columns a --columns b"
+    assert as_options("columns", {"g": ["lo", "hi"]}) == "--order g=lo,hi"
+    assert as_options("columns", NO_VALUE) == "--columns"
+
+
+@pytest.mark.parametrize("text", ["plain", "two words", "d'Or", "a'$b", '"'])
+def test_the_shell_reads_a_quoted_text_as_it_was(text):
+    assert shlex.split(quote_for_shell(text)) == [text]

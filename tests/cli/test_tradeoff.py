@@ -93,3 +93,10 @@ def test_markdown_has_a_table_for_the_model(shell, source: Path) -> None:
 def test_at_80_columns_no_line_is_longer(shell, source: Path, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert max(map(len, shell(*sweep()).out.splitlines())) <= 80
+
+
+def test_an_unknown_group_is_left_out(shell, source: Path) -> None:
+    source.write_text(source.read_text() + "?,0.5,u,yes\n" * 8)
+    answer = shell(*sweep("--unknown", "?", "--format", "json"))
+    assert answer.code == 0
+    assert json.loads(answer.out)["rows"] == 300

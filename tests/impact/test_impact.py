@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from counted import aggregated, frame, measure, measure_aggregated, printed, stratified
 from scipy.stats import fisher_exact
 
 import fourfifths
+from fourfifths._impact.impact import count_outcomes
+from fourfifths._tables.roles import assign_roles
+from fourfifths._tables.table import open_table
 
 DOORS = pytest.mark.parametrize(
     "measured", [measure, measure_aggregated], ids=["rows", "aggregated"]
@@ -303,3 +307,26 @@ def test_the_table_that_was_passed_is_not_changed():
         unknown=["Martian"],
     )
     assert table.equals(before)
+
+
+def test_a_score_above_the_median_is_counted_as_the_outcome():
+    table = open_table(pd.DataFrame({"group": ["A", "A", "B", "B"], "s": [1, 2, 3, 9]}))
+    roles = assign_roles(
+        table,
+        protected="group",
+        outcome=None,
+        favorable=None,
+        reference=None,
+        bands=None,
+        score="s",
+        outcome_is="the score",
+    )
+    counts, roles = count_outcomes(
+        table,
+        roles,
+        rule=fourfifths.RULES["nyc-ll144"],
+        weights_are="sampling",
+        median_of="all",
+    )
+    assert roles.outcome == "s > 2.5"
+    assert sorted(counts.rows.tolist()) == [2, 2]

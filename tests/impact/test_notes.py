@@ -7,6 +7,15 @@ import pytest
 from counted import frame, measure, stratified
 
 import fourfifths
+from fourfifths._impact.notes import (
+    outcome_notes,
+    reference_not_highest,
+    simpsons_paradox,
+    unknown_notes,
+)
+from fourfifths._tables.counts import count
+from fourfifths._tables.roles import assign_roles
+from fourfifths._tables.table import open_table
 
 # Bickel, Hammel and O'Connell, Science 187 (1975): admitted, applied.
 BERKELEY = {
@@ -149,3 +158,23 @@ def test_several_comparisons_are_counted():
     assert only(measure(THREE), "comparisons") == (
         "2 comparisons were made; Holm's p is adjusted for all of them"
     )
+
+
+def test_each_kind_of_note_alone():
+    """Three groups, B designated; C has the highest rate, and nothing is missing."""
+    result = measure(THREE, reference="B")
+    table = open_table(frame(THREE))
+    roles = assign_roles(
+        table, protected="group", outcome="hired", favorable=None, reference="B", bands=None
+    )
+    counts = count(table, ["group", "hired"])
+    measured = result.attributes
+    assert list(simpsons_paradox(measured, roles)) == []
+    assert list(reference_not_highest(measured, roles, rule=result.rule)) == [
+        "ugesp compares with the highest rate, which is C's; here the reference is B, because B "
+        "was designated"
+    ]
+    assert list(outcome_notes(measured, counts, roles=roles, outcome_missing=1)) == [
+        "1 row has no hired and could not be counted"
+    ]
+    assert list(unknown_notes(measured, counts, roles=roles)) == []

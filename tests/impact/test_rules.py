@@ -15,7 +15,18 @@ from counted import measure, measure_aggregated
 from scipy.stats import norm
 
 import fourfifths
-from fourfifths._impact.rules import RULES, SIGNIFICANT_Z, Facts, RuleName, get_rule, judge
+from fourfifths._impact.rules import (
+    RULES,
+    SIGNIFICANT_Z,
+    Facts,
+    RuleName,
+    get_rule,
+    judge,
+    judge_difference,
+    power_caveat,
+    ratio_in_words,
+    significance,
+)
 from fourfifths.errors import OptionError
 
 CASE = {"women": (12, 40), "men": (48, 80)}
@@ -336,3 +347,37 @@ def test_a_group_that_is_too_small_to_judge_is_still_marked_below_the_line():
     assert finding.reading == "not judged: too small a share"
     assert finding.because.startswith("1.0% of the rows, under 2%, the least that ugesp judges; ")
     assert finding.below_line
+
+
+def test_few_rows_are_tested_exactly_and_many_by_z():
+    few = facts(n=20.0, least_expected=4.5, z=-2.1, fisher_p=0.07)
+    assert significance(RULES["ofccp"], few) == (False, "not significant (Fisher p 0.0700)")
+    assert significance(RULES["ofccp"], facts(z=-2.1)) == (True, "significant (z -2.10)")
+
+
+def test_the_ratio_in_words_names_the_line():
+    ugesp, below = RULES["ugesp"], facts(rate=Fraction(1, 4))
+    four_fifths = Fraction(4, 5)
+    assert ratio_in_words(ugesp, below, crossed=[four_fifths]) == "ratio 0.500, below 4/5"
+    assert ratio_in_words(ugesp, facts(), crossed=[four_fifths]) == "ratio 0.800, exactly 4/5"
+    assert ratio_in_words(ugesp, facts(), crossed=[]) == "ratio 0.800, not below 4/5"
+
+
+@pytest.mark.parametrize(
+    ("figures", "expected"),
+    [
+        ({"detectable_ratio": 0.8}, ""),
+        ({"detectable_ratio": 0.5, "ratio_low": 0.81}, ""),
+        (
+            {"detectable_ratio": 0.5},
+            "with this many rows a ratio closer to 1 than 0.50 would probably go unnoticed",
+        ),
+    ],
+)
+def test_missing_power_is_said_only_below_four_fifths(figures, expected):
+    assert power_caveat(facts(**figures)) == expected
+
+
+def test_exactly_four_fifths_is_below_the_line_only_where_the_rule_says_at_or_below():
+    assert not judge_difference(RULES["ugesp"], facts()).below_line
+    assert judge_difference(RULES["feldman2015"], facts()).below_line

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import fourfifths
+from fourfifths._impact.scores import check_score
 from fourfifths.errors import ColumnError, FourfifthsError, OptionError
 
 # Median of all: 5 (nine scores); of those whose group is known: 4 (seven scores).
@@ -175,3 +176,14 @@ def test_without_a_score_there_is_no_mean_difference_and_the_reason_is_given(loa
     )["A"]
     assert math.isnan(group.mean_difference)
     assert group.why["mean_difference"] == "no score was given"
+
+
+def test_a_score_is_checked_against_the_rule():
+    rules = fourfifths.RULES
+    check_score(rules["lending-air"], score="s", outcome="y", weights="w")
+    with pytest.raises(OptionError, match="rule 'ugesp' takes no score"):
+        check_score(rules["ugesp"], score="s", outcome="y", weights=None)
+    with pytest.raises(OptionError, match="nyc-ll144 takes one of them"):
+        check_score(rules["nyc-ll144"], score="s", outcome="y", weights=None)
+    with pytest.raises(OptionError, match="takes no weighted median"):
+        check_score(rules["nyc-ll144"], score="s", outcome=None, weights="w")

@@ -150,14 +150,14 @@ def test_swapping_group_and_reference_inverts_the_ratio_and_its_interval(group, 
 @given(counts(500), st.floats(0.5, 0.999))
 def test_clopper_pearson_contains_the_rate(group, confidence):
     x, n = group
-    low, high = clopper_pearson(x, n, confidence)
+    low, high = clopper_pearson(x, n, confidence=confidence)
     assert 0 <= low <= x / n <= high <= 1
 
 
 @given(counts(500), counts(500), st.floats(0.5, 0.999))
 def test_the_ratio_interval_contains_the_ratio(group, reference, confidence):
     (x, n), (x_r, n_r) = group, reference
-    low, high = ratio_interval(x, n, x_r, n_r, confidence)
+    low, high = ratio_interval(x, n, x_r, n_r, confidence=confidence)
     if x_r == 0:
         assert np.isnan(high)
     else:

@@ -27,7 +27,7 @@ def ber(predicted: BoolArray, actual: BoolArray) -> float:
 
 def audited(train: Any, train_group: Any, test: Any, test_group: Any, auditor: str) -> float:
     """Return the BER on test rows of an auditor that was trained on train rows."""
-    classifier = panel([auditor], [False] * train.shape[1], 0)[auditor]
+    classifier = panel([auditor], [False] * train.shape[1], random_state=0)[auditor]
     classifier.fit(np.asarray(train, dtype=float), np.asarray(train_group, dtype=bool))
     return ber(classifier.predict(np.asarray(test, dtype=float)), np.asarray(test_group))
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import fourfifths
+from fourfifths._certify.result import AuditorResult, Leak, PairCertificate, Witness
+from fourfifths._report.certificate import (
+    auditor_sheet,
+    comparison_sheet,
+    leak_sheet,
+    pair_sheet,
+)
 from fourfifths._report.document import to_document
 from fourfifths._report.terminal import document_text
+from fourfifths._stats.balanced_error import Posterior
+from fourfifths._stats.roc import Hull
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +112,98 @@ def test_records_have_one_row_per_pair_and_auditor(certificate):
 def test_the_words_of_a_verdict_are_the_only_ones(certificate):
     text = certificate.to_markdown().lower()
     assert not any(word in text for word in ("fair", "compliant", "unbiased"))
+
+
+def auditor(name, error, floor, floor_interval):
+    return AuditorResult(
+        name=name,
+        balanced_error_rate=error,
+        interval=(error - 0.05, error + 0.05),
+        impact_bound=0.625,
+        impact_floor=floor,
+        impact_floor_interval=floor_interval,
+        reverse_floor=0.9,
+        reverse_floor_interval=(0.85, 0.95),
+    )
+
+
+PAIR = PairCertificate(
+    group="B",
+    reference="W",
+    n=1200,
+    n_reference=2400,
+    sampling_error=0.01,
+    beta=0.25,
+    beta_interval=(0.2, 0.3),
+    reverse_beta=0.5,
+    reverse_beta_interval=(0.4, 0.6),
+    ber_threshold=0.475,
+    verdict="not certified",
+    paper_verdict="inconclusive",
+    because="because",
+    strongest="trees",
+    auditors=(
+        auditor("svm", 0.45, 0.8, (0.7, 0.8)),
+        auditor("trees", 0.425, 0.5, (0.4, 0.79)),
+    ),
+    witness=Witness(
+        auditor="trees",
+        harms="B",
+        rates={"B": 0.25, "W": 0.5},
+        impact_ratio=0.5,
+        impact_ratio_interval=(0.45, 0.55),
+        rule="a rule",
+    ),
+    posterior=Posterior(
+        balanced_error_rate=0.43,
+        balanced_error_rate_interval=(0.4, 0.46),
+        impact_bound=0.64,
+        impact_bound_interval=(0.6, 0.68),
+        probability_below=0.999,
+    ),
+    rows_needed=None,
+    curve=Hull(
+        group=np.array([0.0, 1.0]), reference=np.array([0.0, 1.0]), n=1200, n_reference=2400
+    ),
+)
+
+
+def test_a_row_of_a_pair_holds_the_lowest_error_and_the_witness():
+    found = pair_sheet([PAIR, replace(PAIR, group="H", verdict="certified")])
+    assert found.title == "each group against W"
+    assert found.rows[0] == (
+        *("B", "1,200", "0.250", "0.425", "0.500", "0.450 to 0.550"),
+        "not certified",
+    )
+    assert found.marked == (0,)
+
+
+def test_an_auditor_whose_upper_limit_is_below_the_threshold_stands_out():
+    found = auditor_sheet(PAIR, 0.8)
+    assert found.title == "B against W: predicting membership, out of fold"
+    assert found.rows[1] == (
+        *("trees", "0.425", "0.375 to 0.475", "0.625", "0.500", "0.400 to 0.790", "0.900"),
+    )
+    assert found.marked == (1,)
+    assert auditor_sheet(PAIR, 0.81).marked == (0, 1)
+
+
+def test_the_two_tests_and_the_posterior_have_a_row_each():
+    assert comparison_sheet(PAIR, 0.8).rows == (
+        ("beta, the selection rate of the group", "0.250", "0.200 to 0.300"),
+        ("BER must exceed (paper)", "0.475", "-"),
+        ("ratio must exceed (tight)", "0.800", "-"),
+        ("posterior BER of trees", "0.430", "0.400 to 0.460"),
+        ("posterior bound", "0.640", "0.600 to 0.680"),
+        ("probability that it is below 0.8", "0.999", "-"),
+    )
+
+
+def test_a_row_of_a_feature_says_what_it_reveals_alone():
+    leak = Leak(
+        feature="zip", kind="category", balanced_error_rate=0.3, impact_floor=0.4, loss=0.0625
+    )
+    found = leak_sheet([leak] * 10, "trees")
+    assert found.title == "how much each feature reveals"
+    assert found.headers == ("feature", "kind", "BER alone", "floor alone", "trees loses")
+    assert found.rows == (("zip", "category", "0.300", "0.400", "0.062"),) * 10

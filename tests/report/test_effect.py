@@ -6,6 +6,7 @@ import pytest
 
 from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
 from fourfifths._report.document import to_document
+from fourfifths._report.effect import audit_sheet, effect_notes
 from fourfifths._report.terminal import document_text
 
 NAN = float("nan")
@@ -110,3 +111,41 @@ def test_ten_columns_that_were_not_repaired_are_named(count):
     note = to_document(effect(None, None, not_repaired=names)).notes[0]
     assert note.startswith("not repaired, and not audited here: c0, c1")
     assert ("and 1 more" in note) == (count == 11)
+
+
+def test_every_figure_of_an_audit_has_a_row():
+    after = audit(0.45, strongest="trees", verdict="certified", model=None)
+    found = audit_sheet(audit(0.3), after, is_raised=False)
+    floors = "0.700 (0.600 to 0.800)"
+    assert found.rows == (
+        ("BER of the strongest auditor", "0.300 (0.250 to 0.350)", "0.450 (0.400 to 0.500)"),
+        ("strongest auditor", "naive-bayes", "trees"),
+        ("impact floor of that auditor", floors, floors),
+        ("impact ratio of a model", "0.500 (0.400 to 0.600)", "-"),
+        ("utility of that model", "0.750", "-"),
+        ("verdict", "inconclusive", "certified"),
+    )
+    assert found.marked == ()
+    assert audit_sheet(audit(0.3), after, is_raised=True).marked == (0,)
+
+
+def test_the_notes_name_the_groups_of_the_models_ratio_in_order():
+    reversed_model = ModelImpact(
+        group="H",
+        reference="W",
+        impact_ratio=1.25,
+        impact_ratio_interval=(1.1, 1.4),
+        utility=0.7,
+    )
+    done = effect(audit(0.3), audit(0.4, model=reversed_model), notes=("a note",))
+    assert list(effect_notes(done)) == [
+        "a note",
+        "the model's ratio is the least of a group: B over W, then H over W (W over H: 0.800)",
+    ]
+
+
+def test_models_of_the_same_groups_are_named_once():
+    assert list(effect_notes(effect(audit(0.3), audit(0.4)))) == [
+        "the model's ratio is the least of a group: B over W"
+    ]
+    assert list(effect_notes(effect(None, None))) == []

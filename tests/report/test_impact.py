@@ -15,6 +15,13 @@ from counted import frame, measure, measure_aggregated, printed, stratified
 import fourfifths
 from fourfifths._report.csv import records_csv
 from fourfifths._report.document import to_document
+from fourfifths._report.impact import (
+    attribute_section,
+    is_indicated,
+    rates_sheet,
+    rule_paragraphs,
+    within_cells,
+)
 from fourfifths._report.markdown import escape_markdown
 from fourfifths._report.terminal import document_text
 
@@ -261,3 +268,70 @@ def test_the_rows_that_stand_out_are_those_of_the_groups_indicated():
     rates, tests = section.sheets[:2]
     assert [rates.rows[index][0] for index in rates.marked] == ["B"]
     assert [tests.rows[index][0] for index in tests.marked] == ["B"]
+
+
+def test_the_rates_of_teal_by_hand():
+    (attribute,) = measure(TEAL).attributes
+    sheet = rates_sheet(attribute)
+    assert sheet.title == "group, compared with White; < marks a ratio below the line"
+    assert sheet.headers == ("group", "n", "selected", "rate", "95%", "ratio", "95%")
+    black = sheet.rows[0]
+    # 26 of 48 and 206 of 259, as in Connecticut v. Teal.
+    assert black[:4] == ("Black", "48", "26", f"{26 / 48:.3f}")
+    assert black[5] == f"{(26 / 48) / (206 / 259):.3f} <"
+    assert sheet.marked == (0,)
+
+
+def test_rows_of_unknown_membership_have_a_line_without_a_ratio():
+    (attribute,) = audit_unknown().attributes
+    assert rates_sheet(attribute).rows[-1] == ("(unknown)", "5", "2", "0.400", "-", "-", "-")
+
+
+def test_a_reference_below_the_line_has_the_other_mark():
+    (attribute,) = measure({"A": (8, 10), "B": (4, 10)}, reference="B", rule="feldman2015")
+    sheet = rates_sheet(attribute)
+    assert sheet.rows[0][5] == "2.000 >"
+    assert sheet.title.endswith("compared with B; > marks where the reference is below the line")
+
+
+def test_the_sheets_of_an_attribute_are_those_it_has_figures_for():
+    (plain,), (unknown,), (strata,) = measure(TEAL), audit_unknown(), audit_strata()
+    titles = [
+        [sheet.title.split(": ")[-1] for sheet in attribute_section(attribute).sheets[1:]]
+        for attribute in (plain, unknown, strata)
+    ]
+    assert titles == [
+        ["tests and sizes", "further figures"],
+        [
+            "tests and sizes",
+            "ratios that rows of unknown membership could make",
+            "further figures",
+        ],
+        ["tests and sizes", "within job", "further figures"],
+    ]
+
+
+def test_figures_within_strata_are_those_of_the_ricci_exams():
+    # Mantel-Haenszel by hand: (3 * 9 / 33 + 6 * 18 / 62) / (5 * 16 / 33 + 13 * 25 / 62).
+    odds_ratio = (3 * 9 / 33 + 6 * 18 / 62) / (5 * 16 / 33 + 13 * 25 / 62)
+    assert within_cells(audit_strata()["Black"])[0] == f"{odds_ratio:.3f}"
+    assert within_cells(measure(TEAL)["Black"]) == ("-",) * 6
+
+
+@pytest.mark.parametrize(
+    ("groups", "rule", "expected"),
+    [
+        ({"A": (30, 100), "B": (60, 100)}, "ugesp", True),
+        ({"A": (60, 100), "B": (30, 100)}, "feldman2015", True),  # on the reference
+        ({"A": (59, 100), "B": (60, 100)}, "ugesp", False),
+    ],
+)
+def test_adverse_impact_on_either_side_is_indicated(groups, rule, expected):
+    assert is_indicated(measure(groups, rule=rule, reference="B")["A"]) is expected
+
+
+def test_the_paragraphs_of_a_rule_are_its_source_and_its_standing():
+    rule = fourfifths.RULES["feldman2015"]
+    source, standing = rule_paragraphs(rule)
+    assert source == f"Rule: {rule.title}. {rule.source}."
+    assert standing == rule.status

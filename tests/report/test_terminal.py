@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 
 import pytest
+from rich.console import Console
 
 from fourfifths._report.document import Document, Section, Sentence, Sheet
-from fourfifths._report.terminal import document_text, print_document
+from fourfifths._report.terminal import document_text, print_document, print_sheet, rich_table
 
 RATES = Sheet(
     title="rates", headers=("group", "n", "rate"), rows=(("a", "10", "0.500"), ("b", "2", "-"))
@@ -125,3 +126,21 @@ def test_what_stands_out_is_red_on_a_terminal_and_nowhere_else(monkeypatch):
     assert len(red) == 1
     assert "b" in red[0]
     assert "\x1b" not in document_text(page(sheet))
+
+
+def test_a_sheet_leaves_the_width_of_the_console_as_it_was():
+    console = Console(file=io.StringIO(), width=12)
+    print_sheet(WIDE, console)
+    assert console.width == 12
+    assert console.file.getvalue().count("amount") == 6
+
+
+def test_a_table_of_rich_has_the_columns_that_were_asked_for():
+    table = rich_table(RATES, [0, 2], title="[b]rates")
+    assert [str(column.header) for column in table.columns] == ["group", "rate"]
+    assert [[str(cell) for cell in column.cells] for column in table.columns] == [
+        ["a", "b"],
+        ["0.500", "-"],
+    ]
+    assert [column.justify for column in table.columns] == ["left", "right"]
+    assert str(table.title) == "[b]rates"

@@ -10,6 +10,7 @@ from tradeoffs import RAW, curve, point
 from fourfifths._report.csv import records_csv
 from fourfifths._report.document import to_document
 from fourfifths._report.terminal import document_text
+from fourfifths._report.tradeoff import choice_sentence, model_sheet
 
 
 def cells(text: str, start: str) -> list[str]:
@@ -84,3 +85,20 @@ def test_csv_has_one_row_per_point():
     assert [row["amount"] for row in rows] == ["0.0", "1.0"]
     assert (rows[1]["impact_ratio_low"], rows[1]["impact_ratio_high"]) == ("0.85", "0.95")
     assert rows[1]["auditors"] == "trees: 0.45"
+
+
+def test_the_sheet_of_a_model_has_only_its_points():
+    sheet = model_sheet(curve(point("LR"), point("SVM", amount=0.5), confidence=0.9), "SVM")
+    assert sheet.title == "SVM"
+    assert sheet.headers[:4] == ("repair", "amount", "ratio", "90%")
+    (row,) = sheet.rows
+    assert row[:4] == ("joint, random", "0.5 *", "0.900", "0.85 to 0.95")
+
+
+def test_no_repair_is_a_choice_too():
+    sentence = choice_sentence(point(method="none", amount=0.0))
+    assert sentence.text == (
+        "The highest utility with an impact ratio clear of 0.8: LR, no repair, amount 0: ratio "
+        "0.900 (0.850 to 0.950), utility 0.700."
+    )
+    assert not sentence.is_marked

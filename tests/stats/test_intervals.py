@@ -41,7 +41,7 @@ BOUNDARY = [
 @pytest.mark.parametrize(("selected", "n"), [(0, 1), (0, 10), (1, 10), (5, 10), (10, 10), (41, 68)])
 def test_clopper_pearson_agrees_with_statsmodels(selected, n, confidence):
     expected = proportion_confint(selected, n, alpha=1 - confidence, method="beta")
-    assert clopper_pearson(selected, n, confidence) == pytest.approx(expected, abs=1e-12)
+    assert clopper_pearson(selected, n, confidence=confidence) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 1000])
@@ -73,7 +73,7 @@ def test_ratio_interval_agrees_with_statsmodels_inside(table, confidence):
     expected = confint_proportions_2indep(
         *table, compare="ratio", method="score", correction=True, alpha=1 - confidence
     )
-    assert ratio_interval(*table, confidence) == pytest.approx(expected, rel=1e-6)
+    assert ratio_interval(*table, confidence=confidence) == pytest.approx(expected, rel=1e-6)
 
 
 def score_by_numerical_likelihood(ratio, x, n, x_r, n_r):
@@ -200,8 +200,8 @@ def test_the_ratio_interval_excludes_one_exactly_when_the_standard_deviations_ex
 
 @pytest.mark.parametrize("table", BOUNDARY + INTERIOR)
 def test_more_confidence_makes_a_wider_ratio_interval(table):
-    low, high = ratio_interval(*table, 0.95)
-    wider_low, wider_high = ratio_interval(*table, 0.99)
+    low, high = ratio_interval(*table, confidence=0.95)
+    wider_low, wider_high = ratio_interval(*table, confidence=0.99)
     assert wider_low <= low
     assert high < wider_high
 

@@ -5,7 +5,7 @@ import pytest
 from counted import printed
 from statsmodels.stats.contingency_tables import StratifiedTable
 
-from fourfifths._stats.mantel_haenszel import compare_within
+from fourfifths._stats.mantel_haenszel import compare_within, fitted_selections
 from fourfifths._stats.significance import standard_deviations
 
 # Selected of n in the group, then in the reference, per stratum.
@@ -150,3 +150,13 @@ def test_every_undefined_figure_has_a_reason_and_no_other():
     zero = compare([(0, 5, 3, 9), (0, 4, 2, 7)])
     assert zero.odds_ratio == 0
     assert zero.why.keys() == {"odds_ratio_interval", "breslow_day", "breslow_day_p"}
+
+
+@pytest.mark.parametrize("odds_ratio", [0.05, 0.9, 1.0, 1 + 1e-9, 4.0, 200.0])
+def test_the_fitted_table_has_the_margins_and_the_odds_ratio(odds_ratio):
+    n, n_reference = np.array([9.0, 20.0, 5.0]), np.array([9.0, 35.0, 400.0])
+    selected = np.array([9.0, 11.0, 3.0])
+    a = fitted_selections(n, n_reference, selected=selected, odds_ratio=odds_ratio)
+    b, c, d = n - a, selected - a, n_reference - (selected - a)
+    assert np.all((a > 0) & (b > 0) & (c > 0) & (d > 0))
+    np.testing.assert_allclose(a * d / (b * c), odds_ratio, rtol=1e-7)

@@ -47,6 +47,7 @@ MIN_LOG_PROBABILITY = -1e6
 def panel(
     auditors: Sequence[str] | Mapping[str, Any] | None,
     is_category: Sequence[bool],
+    *,
     random_state: int,
 ) -> dict[str, BalancedCut]:
     """Return the auditors by name: built-in ones, and scikit-learn classifiers of the user.
@@ -161,11 +162,11 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     1, test_size=held_share, random_state=self.random_state
                 )
                 train, held = next(split.split(y, y))
-                best = self._choose(X[train], y[train])[0]
+                best = self.choose_candidate(X[train], y[train])[0]
                 self.encoder_, (self.classifier_,) = self._fit(X[train], y[train], [best])
                 scores, labels = self._score(X[held]), y[held]
             else:
-                best, scores, labels = self._choose(X, y)
+                best, scores, labels = self.choose_candidate(X, y)
                 self.encoder_, (self.classifier_,) = self._fit(X, y, [best])
         self.cut_ = best_cut(scores, labels)[0]
         self.held_scores_, self.held_labels_ = scores - self.cut_, labels
@@ -216,7 +217,7 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _score(self, X: FloatArray) -> FloatArray:
         return score_of(self.classifier_, self.encoder_.transform(X))
 
-    def _choose(self, X: FloatArray, y: BoolArray) -> tuple[Any, FloatArray, BoolArray]:
+    def choose_candidate(self, X: FloatArray, y: BoolArray) -> tuple[Any, FloatArray, BoolArray]:
         """Return the best candidate, and the inner scores and labels of the rows it was judged by.
 
         With a single candidate and rows enough there is nothing to choose; the scores, which the

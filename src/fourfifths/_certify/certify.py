@@ -102,8 +102,10 @@ def certify(
     max_rows : int
         The most rows that are audited in each pair, half from each group; they are sampled at
         random if there are more.
-    bands, unknown : optional
+    bands : mapping of column to sequence of numbers, optional
         As for `impact`.
+    unknown : str or sequence, optional
+        Values that mean missing, in every column, beside null, NaN and empty text; like "?".
     random_state : int
         The seed. The same seed and table give the same certificate.
     progress : bool
@@ -165,7 +167,7 @@ def certify(
         confidence=confidence,
         random_state=random_state,
     )
-    chosen_auditors = panel(auditors, features.is_category, random_state)
+    chosen_auditors = panel(auditors, features.is_category, random_state=random_state)
 
     total = len(pairs) * len(chosen_auditors) * folds + len(plan.features)
     with steps("auditing", total, enabled=progress) as bar:
@@ -185,7 +187,7 @@ def certify(
             )
             for pair in pairs
         ]
-        order = sorted(range(len(pairs)), key=lambda index: _severity(certificates[index]))
+        order = sorted(range(len(pairs)), key=lambda index: severity(certificates[index]))
         worst = pairs[order[0]]
         leaks = find_leaks(
             features.values[worst.rows],
@@ -392,7 +394,12 @@ def certify_pair(
 
 
 def certificate_notes(
-    plan: Plan, pairs: Sequence[PairCertificate], *, leaks: Sequence[Leak], audited: int
+    plan: Plan,
+    pairs: Sequence[PairCertificate],
+    *,
+    leaks: Sequence[Leak],
+    audited: int,
+    mixed: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return what a reader must know besides the figures.
 
@@ -403,6 +410,8 @@ def certificate_notes(
     leaks : sequence of Leak
     audited : int
         The number of rows that were read.
+    mixed : sequence of str
+        The features that hold both numbers and words.
     """
     notes = []
     copies = [leak.feature for leak in leaks if leak.balanced_error_rate == 0]
@@ -417,6 +426,9 @@ def certificate_notes(
             f"{', '.join(map(repr, suspects))}; if a rule may not use them, name the columns that "
             "it may use (columns=)"
         )
+    notes += [
+        f"column {name!r} holds numbers and words; it is taken as categories" for name in mixed
+    ]
     rows = sum(plan.sizes)
     if audited < rows:
         sampling_error = max(pair.sampling_error for pair in pairs)
@@ -430,7 +442,7 @@ def certificate_notes(
     return tuple(notes)
 
 
-def _severity(pair: PairCertificate) -> tuple[int, float]:
+def severity(pair: PairCertificate) -> tuple[int, float]:
     """Return the sort key of a pair: the worst verdict first, then the lowest upper limit."""
     upper_limits = [
         limit

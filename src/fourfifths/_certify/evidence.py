@@ -144,7 +144,9 @@ def weigh(
         selected_harmed, n_harmed = int(np.sum(selected & is_harmed)), int(np.sum(is_harmed))
         selected_favored, n_favored = int(np.sum(selected & ~is_harmed)), int(np.sum(~is_harmed))
         upper_limit = float(
-            ratio_interval(selected_harmed, n_harmed, selected_favored, n_favored, confidence)[1]
+            ratio_interval(
+                selected_harmed, n_harmed, selected_favored, n_favored, confidence=confidence
+            )[1]
         )
         # Rules that harm the reference select from the other end of the score.
         curve = hull(answers.score if harmed == "group" else -answers.score, ~is_harmed)
@@ -220,7 +222,7 @@ def find_witness(evidence: Evidence, *, group: str, reference: str, confidence: 
     ratio = float("nan")
     if selected_reference:
         ratio = selected * n_reference / (n * selected_reference)
-    low, high = ratio_interval(*counts, confidence)
+    low, high = ratio_interval(*counts, confidence=confidence)
     return Witness(
         auditor=auditor,
         harms=harmed,
@@ -250,7 +252,7 @@ def rows_needed(
             growth * lowest.n_harmed,
             growth * lowest.selected_favored,
             growth * lowest.n_favored,
-            confidence,
+            confidence=confidence,
         )[1]
         return bool(upper_limit < threshold)
 

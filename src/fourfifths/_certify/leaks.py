@@ -78,7 +78,7 @@ def single_column(
     values: FloatArray, is_reference: BoolArray, *, fold_of_row: IntArray, beta: float
 ) -> tuple[float, float]:
     """Return the balanced error rate and the impact floor of the best rule on one column."""
-    cells = _cells(values)
+    cells = cells_of(values)
     cell_count, fold_count = int(cells.max()) + 1, int(fold_of_row.max()) + 1
 
     def count_rows(rows: BoolArray) -> FloatArray:
@@ -124,7 +124,7 @@ def losses(
     rows = np.sort(np.concatenate(sampled))
     values, is_reference = values[rows], is_reference[rows]
     splits = stratified_folds(is_reference, LOSS_FOLDS, random_state=random_state)
-    auditor = _lighter(auditor)
+    auditor = lighter_auditor(auditor)
 
     def lowest_error(features: FloatArray) -> float:
         score = np.empty(is_reference.size)
@@ -141,7 +141,7 @@ def losses(
         yield lowest_error(without) - error
 
 
-def _lighter(auditor: BalancedCut) -> BalancedCut:
+def lighter_auditor(auditor: BalancedCut) -> BalancedCut:
     """Return a cheaper version of the auditor, to be fitted once for each column.
 
     Penalties are not chosen anew: the middle candidate is used each time. Boosting stops after the
@@ -153,7 +153,7 @@ def _lighter(auditor: BalancedCut) -> BalancedCut:
     return BalancedCut(auditor.encoder, (classifier,), random_state=auditor.random_state)
 
 
-def _cells(values: FloatArray) -> IntArray:
+def cells_of(values: FloatArray) -> IntArray:
     """Return the cell of each row: its value or, if there are many values, its quantile.
 
     Missing is cell 0.

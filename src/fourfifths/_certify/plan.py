@@ -53,7 +53,7 @@ class Beta:
         if self.counts is None:
             return self.interval[0]
         selected, n = self.counts
-        return float(clopper_pearson(growth * selected, growth * n, confidence)[0])
+        return float(clopper_pearson(growth * selected, growth * n, confidence=confidence)[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ class Plan:
                     "selected, so the outcome gives no selection rate to certify for; state beta "
                     "as a number"
                 )
-            low, high = clopper_pearson(selected, n, confidence)
+            low, high = clopper_pearson(selected, n, confidence=confidence)
             betas[side] = Beta(
                 rate=selected / n, interval=(float(low), float(high)), counts=(selected, n)
             )
@@ -164,7 +164,7 @@ def make_plan(
     counts = name_bands(raw_counts, roles.bands)
     # The last attribute is the joint one, where there are several protected columns.
     attribute = attributes(counts, roles.protected)[-1]
-    selected, rated, favorable_value = _selections(attribute, counts, roles)
+    selected, rated, favorable_value = count_selections(attribute, counts, roles)
     every_cell = np.ones(attribute.codes.shape, np.bool_)
     group_tally = tally(attribute.codes, counts, every_cell, len(attribute.groups))
     sizes = tuple(int(size) for size in group_tally.rows)
@@ -288,7 +288,7 @@ def check_options(
         raise OptionError(f"beta={beta!r}: the lower end is above the upper end")
 
 
-def _selections(
+def count_selections(
     attribute: Attribute, counts: Counts, roles: Roles
 ) -> tuple[tuple[int, ...], tuple[int, ...], Value | None]:
     """Return the rows of each group that were selected, those with any outcome, and what counts.

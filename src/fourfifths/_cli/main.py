@@ -67,22 +67,20 @@ def main() -> None:
         sys.stdout.flush()
     except RepairError as error:
         # It speaks of what a saved repair holds, not of the options of this command.
-        _fail(str(error))
+        message = str(error)
     except FourfifthsError as error:
         from fourfifths._cli.messages import for_shell
 
-        _fail(for_shell(str(error)))
+        message = for_shell(str(error))
     except typer.TyperException as error:
-        _fail(error.format_message())
+        message = error.format_message()
     except typer.Abort:
         sys.exit(130)
     except BrokenPipeError:
         # The reader has gone (as in "| head"); nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    sys.exit(code or 0)
-
-
-def _fail(message: str) -> None:
+    else:
+        sys.exit(code or 0)
     typer.echo(f"fourfifths: {printable(' '.join(message.split()))}", err=True)
     sys.exit(2)

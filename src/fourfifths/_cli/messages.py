@@ -120,24 +120,24 @@ def for_shell(message: str, *, is_note: bool = False) -> str:
         if piece["quoted"]:
             translated += piece["quoted"]
             continue
-        end, value = _value_at(message, start)
+        end, value = value_at(message, start)
         # Nothing may be glued to the value: `columns=x.csv` is the name of a file.
         if re.match(r"$|[\s,;:)\]`]|\.(?:\s|$)", message[end:]):
-            translated += _written(piece["name"], value)
+            translated += as_options(piece["name"], value)
             start = end
         else:
             translated += piece.group()
     return translated + message[start:]
 
 
-_NO_VALUE = object()
+NO_VALUE = object()  # a name is followed by no Python value
 
 
-def _value_at(message: str, start: int) -> tuple[int, Any]:
-    """Return where the Python value that begins at `start` ends, and the value."""
+def value_at(message: str, start: int) -> tuple[int, Any]:
+    """Return where the Python value that begins at `start` ends, and the value or `NO_VALUE`."""
     end = start
     if message[start : start + 1] in _CLOSING:
-        end = _end_of_brackets(message, start)
+        end = end_of_brackets(message, start)
     elif literal := _TEXT_VALUE.match(message, start):
         end = literal.end()
     elif literal := _BARE_VALUE.match(message, start):
@@ -147,10 +147,10 @@ def _value_at(message: str, start: int) -> tuple[int, Any]:
     try:
         return end, ast.literal_eval(message[start:end])
     except (ValueError, SyntaxError):
-        return start, _NO_VALUE
+        return start, NO_VALUE
 
 
-def _end_of_brackets(message: str, start: int) -> int:
+def end_of_brackets(message: str, start: int) -> int:
     """Return where a list, tuple or mapping ends; brackets within texts do not count."""
     waiting: list[str] = []
     position = start
@@ -170,11 +170,22 @@ def _end_of_brackets(message: str, start: int) -> int:
     return start
 
 
-def _written(argument: str, value: Any) -> str:
-    """Return an argument and its value as options."""
+def as_options(argument: str, value: Any) -> str:
+    """Return an argument and its value as options.
+
+    Examples
+    --------
+    >>> as_options("columns", ["pay", "home town"])
+    "--columns pay --columns 'home town'"
+    """
+
+    def with_commas(value: Any) -> str:
+        entries = value if isinstance(value, list | tuple) else [value]
+        return ",".join("..." if entry is ... else str(entry) for entry in entries)
+
     option = OPTIONS[argument]
     name, entries = option.name, [value]
-    if value is _NO_VALUE or value is None or value is True:
+    if value is NO_VALUE or value is None or value is True:
         entries = []
     elif isinstance(value, Mapping):
         # In Python the order of a column's categories is given with the columns.
@@ -182,18 +193,13 @@ def _written(argument: str, value: Any) -> str:
             isinstance(entry, list | tuple) for entry in value.values()
         ):
             name = OPTIONS["order"].name
-        entries = [f"{key}={_with_commas(entry)}" for key, entry in value.items()]
+        entries = [f"{key}={with_commas(entry)}" for key, entry in value.items()]
     elif isinstance(value, list | tuple) and option.several == "repeated":
         entries = list(value)
-    return " ".join(f"{name} {_quote(_with_commas(entry))}" for entry in entries) or name
+    return " ".join(f"{name} {quote_for_shell(with_commas(entry))}" for entry in entries) or name
 
 
-def _with_commas(value: Any) -> str:
-    entries = value if isinstance(value, list | tuple) else [value]
-    return ",".join("..." if entry is ... else str(entry) for entry in entries)
-
-
-def _quote(text: str) -> str:
+def quote_for_shell(text: str) -> str:
     """Quote a text for the shell where it must be; an apostrophe needs the other marks."""
     if "'" in text and not any(mark in text for mark in '"$`\\!'):
         return f'"{text}"'

@@ -93,9 +93,7 @@ Band = Annotated[
 ]
 Unknown = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="V", help="A value that means that the group is not known; repeat for more."
-    ),
+    typer.Option(metavar="V", help="A value that means missing, in any column; repeat it."),
 ]
 Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]

@@ -23,6 +23,7 @@ from fourfifths._cli.options import (
     Reference,
     Seed,
     Source,
+    Unknown,
     bands,
     check_outputs,
     deliver,
@@ -74,6 +75,7 @@ def tradeoff(
     auditor: Auditor = None,
     confidence: Annotated[float, typer.Option(help="The confidence of the intervals.")] = 0.95,
     band: Band = None,
+    unknown: Unknown = None,
     results: Annotated[
         Path | None,
         typer.Option(
@@ -107,6 +109,7 @@ def tradeoff(
         reference=pairs(reference, "--reference", protected) or None,
         columns=columns,
         bands=bands(band, protected),
+        unknown=unknown or (),
         models=model,
         amounts=parsed_amounts,
         split=share_or_column,

@@ -75,7 +75,7 @@ def model_impact(
         )
 
     if model is None:
-        model = panel(["logistic"], is_category, random_state)["logistic"]
+        model = panel(["logistic"], is_category, random_state=random_state)["logistic"]
     selected = np.empty(truth.size, dtype=bool)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
     for train, test in folds.split(truth, truth):

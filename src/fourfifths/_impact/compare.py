@@ -18,9 +18,9 @@ from fourfifths._impact.rules import REFERENCE, Facts, Finding, Rule, judge
 from fourfifths._impact.scores import mean_differences
 from fourfifths._stats.intervals import clopper_pearson, ratio_interval
 from fourfifths._stats.mantel_haenszel import Stratified, compare_within
-from fourfifths._stats.power import detectable_ratio
 from fourfifths._stats.significance import (
     cohen_h,
+    detectable_ratio,
     divide,
     fisher_test,
     phi,

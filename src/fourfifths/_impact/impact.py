@@ -75,7 +75,7 @@ def impact(
         Where to cut a numeric protected column into groups. A value equal to a cut belongs to the
         group below it.
     unknown : str or sequence, optional
-        Values of protected columns that mean that membership is not known, like "?".
+        Values that mean missing, in every column, beside null, NaN and empty text; like "?".
     confidence : float
         The confidence level of the intervals.
 
@@ -126,7 +126,8 @@ def impact(
             "compares with the median, like score=... with rule='nyc-ll144'"
         )
 
-    check_score(profile, score=score, outcome=outcome, weights=weights)
+    if score is not None:
+        check_score(profile, score=score, outcome=outcome, weights=weights)
     takes_median = score is not None and profile.score == "above median"
 
     opened = open_table(table)
@@ -143,7 +144,7 @@ def impact(
         unknown=unknown,
         outcome_is="the score" if takes_median else "needed",
     )
-    counts, roles = _count(
+    counts, roles = count_outcomes(
         opened, roles, rule=profile, weights_are=weights_are, median_of=median_of
     )
     outcome_column = str(roles.outcome)
@@ -199,7 +200,7 @@ def impact(
     )
 
 
-def _count(
+def count_outcomes(
     table: Table,
     roles: Roles,
     *,
@@ -207,7 +208,23 @@ def _count(
     weights_are: WeightKind,
     median_of: MedianOf,
 ) -> tuple[Counts, Roles]:
-    """Prepare the columns and count; if the rule says so, the score becomes the outcome."""
+    """Count the rows of each combination of groups, stratum and outcome.
+
+    Parameters
+    ----------
+    table : Table
+    roles : Roles
+    rule : Rule
+        If it compares scores with the median, "above the median" becomes the outcome.
+    weights_are : {"sampling", "counts"}
+    median_of : {"all", "known"}
+
+    Returns
+    -------
+    counts : Counts
+    roles : Roles
+        With the outcome that was counted.
+    """
     table = prepare(table, roles)
     if roles.weights:
         table = table.with_numbers(roles.weights, "weights")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fourfifths._impact.result import AttributeImpact
-from fourfifths._impact.rules import Rule
+from fourfifths._impact.rules import REFERENCE, Rule
 from fourfifths._tables.counts import MISSING, Counts, WeightKind
 from fourfifths._tables.roles import Roles
 from fourfifths.errors import listed
@@ -49,10 +49,10 @@ def impact_notes(
         Rows that were left out because they have no outcome.
     """
     notes = [
-        *_simpsons_paradox(measured, roles),
-        *_reference_not_highest(measured, roles, rule=rule),
-        *_outcome_notes(measured, counts, roles=roles, outcome_missing=outcome_missing),
-        *_unknown_notes(measured, counts, roles=roles),
+        *simpsons_paradox(measured, roles),
+        *reference_not_highest(measured, roles, rule=rule),
+        *outcome_notes(measured, counts, roles=roles, outcome_missing=outcome_missing),
+        *unknown_notes(measured, counts, roles=roles),
     ]
     if roles.weights and weights_are == "sampling":
         notes.append(
@@ -69,7 +69,8 @@ def impact_notes(
     return tuple(notes)
 
 
-def _simpsons_paradox(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[str]:
+def simpsons_paradox(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[str]:
+    """Yield where the pooled rates and the strata point in opposite directions."""
     for attribute in measured:
         for group in attribute.groups:
             if group.stratified and group.stratified.reversal:
@@ -81,14 +82,16 @@ def _simpsons_paradox(measured: Sequence[AttributeImpact], roles: Roles) -> Iter
                 )
 
 
-def _reference_not_highest(
+def reference_not_highest(
     measured: Sequence[AttributeImpact], roles: Roles, *, rule: Rule
 ) -> Iterator[str]:
+    """Yield where a rule that compares with the highest rate was given another reference."""
     if rule.reference != "highest":
         return
     for attribute in measured:
         highest = max(attribute.groups, key=lambda group: group.selection_rate)
-        if highest.selection_rate > attribute[attribute.reference].selection_rate:
+        reference = next(group for group in attribute.groups if group.finding == REFERENCE)
+        if highest.selection_rate > reference.selection_rate:
             if set(attribute.protected) <= set(roles.reference):
                 reason = f"{attribute.reference} was designated"
             else:
@@ -99,9 +102,10 @@ def _reference_not_highest(
             )
 
 
-def _outcome_notes(
+def outcome_notes(
     measured: Sequence[AttributeImpact], counts: Counts, *, roles: Roles, outcome_missing: int
 ) -> Iterator[str]:
+    """Yield what the values of the outcome, and missing ones, do to the counts."""
     # The single columns come first in `measured`, the joint attribute last.
     for attribute, column in zip(measured, roles.protected, strict=False):
         compared_values = {group.values[column] for group in attribute.groups}
@@ -118,9 +122,10 @@ def _outcome_notes(
         yield f"{_rows_have(outcome_missing)} no {roles.outcome} and could not be counted"
 
 
-def _unknown_notes(
+def unknown_notes(
     measured: Sequence[AttributeImpact], counts: Counts, *, roles: Roles
 ) -> Iterator[str]:
+    """Yield how many rows have no known group or stratum, and values that may mean the same."""
     for attribute in measured:
         if attribute.unknown:
             yield (

@@ -312,14 +312,14 @@ def judge(rule: Rule, facts: Facts) -> Finding:
         )
     if rule.reference == "highest" and not facts.group_is_lower:
         return Finding(reading=NOT_INDICATED, because="the rate is not below the reference's")
-    finding = _judge_difference(rule, facts)
+    finding = judge_difference(rule, facts)
     if is_small_share:
         because = f"{share}, the least that {rule.name} judges; {finding.because}"
         return replace(finding, reading=NOT_JUDGED, because=because)
     return finding
 
 
-def _judge_difference(rule: Rule, facts: Facts) -> Finding:
+def judge_difference(rule: Rule, facts: Facts) -> Finding:
     """Apply a rule that draws a line, where the two rates can be compared."""
     # Exact fractions: in floating point 3/5 against 6/8 would fall below four fifths.
     crossed = [
@@ -328,9 +328,9 @@ def _judge_difference(rule: Rule, facts: Facts) -> Finding:
         if facts.lower < line * facts.higher
         or (rule.boundary == "at or below" and facts.lower == line * facts.higher)
     ]
-    is_significant, test = _significance(rule, facts)
-    ratio = _describe_ratio(rule, facts, crossed=crossed)
-    power_caveat = _power_caveat(facts)
+    is_significant, test = significance(rule, facts)
+    ratio = ratio_in_words(rule, facts, crossed=crossed)
+    caveat = power_caveat(facts)
     uses_test = rule.decision != "ratio"
     because = f"{ratio}; {test}" if uses_test else ratio
     is_small = facts.flip_reverses or facts.least_expected < rule.exact_below_expected
@@ -354,14 +354,14 @@ def _judge_difference(rule: Rule, facts: Facts) -> Finding:
             because += f"; only {facts.least_expected:.1f} expected in one cell"
     elif uses_test and is_significant:
         reading = NOT_INDICATED if crossed else ABOVE_BUT_SIGNIFICANT
-    elif uses_test and power_caveat:
+    elif uses_test and caveat:
         reading = INCONCLUSIVE
-        because += f"; {power_caveat}"
+        because += f"; {caveat}"
     below_line = bool(crossed) and crossed[0] == rule.lines[0]
     return Finding(reading=reading, because=because, below_line=below_line)
 
 
-def _significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
+def significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
     """Return whether the rule's test is significant, and the words that say so."""
     is_small = facts.n < rule.exact_below_n or facts.least_expected < rule.exact_below_expected
     # Fisher's p is undefined with sampling weights. Then the z-test decides, however few the rows.
@@ -380,7 +380,16 @@ def _significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
     return is_significant, f"{'significant' if is_significant else 'not significant'} ({figure})"
 
 
-def _describe_ratio(rule: Rule, facts: Facts, *, crossed: list[Fraction]) -> str:
+def ratio_in_words(rule: Rule, facts: Facts, *, crossed: list[Fraction]) -> str:
+    """Return the ratio of the lower rate to the higher one, and where it is relative to the lines.
+
+    Parameters
+    ----------
+    rule : Rule
+    facts : Facts
+    crossed : list of Fraction
+        The lines that the ratio is below (or at, if the rule says so), the lowest first.
+    """
     ratio = f"{float(facts.lower / facts.higher):.3f}"
     text = f"ratio {ratio}" if facts.group_is_lower else f"reference's rate is {ratio} of this one"
     if rule.decision == "ratio and test":
@@ -393,7 +402,7 @@ def _describe_ratio(rule: Rule, facts: Facts, *, crossed: list[Fraction]) -> str
     return text
 
 
-def _power_caveat(facts: Facts) -> str:
+def power_caveat(facts: Facts) -> str:
     """Return the words about missing power, or nothing where the rows are enough.
 
     They are not enough if a ratio of four fifths would probably go unnoticed, and the interval does

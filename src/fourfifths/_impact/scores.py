@@ -19,10 +19,8 @@ from fourfifths.errors import ColumnError, OptionError
 MedianOf = Literal["all", "known"]
 
 
-def check_score(rule: Rule, *, score: str | None, outcome: str | None, weights: str | None) -> None:
-    """Raise if the rule takes no score, or not beside what else is given."""
-    if score is None:
-        return
+def check_score(rule: Rule, *, score: str, outcome: str | None, weights: str | None) -> None:
+    """Raise if the rule takes no score, or not beside an outcome or weights."""
     if rule.score == "none":
         raise OptionError(
             f"score={score!r}: rule {rule.name!r} takes no score; nyc-ll144 and lending-air do"

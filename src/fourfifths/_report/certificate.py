@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
-from fourfifths._certify.result import Certificate, Verdict
+from fourfifths._certify.result import Certificate, Leak, PairCertificate, Verdict
 from fourfifths._report.document import Document, Section, Sentence, Sheet, Tone, to_document
 from fourfifths._text import UNDEFINED, interval, number
 
@@ -29,13 +29,20 @@ def certificate_document(certificate: Certificate) -> Document:
         Sentence(text=f"{pair.group} against {pair.reference}: {pair.verdict}, {pair.because}.")
         for pair in certificate.pairs
     )
+    sheets: tuple[Sheet, ...] = (
+        auditor_sheet(certificate.worst, certificate.threshold),
+        comparison_sheet(certificate.worst, certificate.threshold),
+        leak_sheet(certificate.leaks, certificate.worst.strongest),
+    )
+    if len(certificate.pairs) > 1:
+        sheets = (pair_sheet(certificate.pairs), *sheets)
     versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
     return Document(
         headline=(
             f"{certificate.verdict}: {certificate.table}, {' & '.join(certificate.protected)}, "
             f"impact ratio {certificate.threshold:g}, {certificate.rows:,} rows"
         ),
-        sections=(Section(sentences=grounds), Section(sheets=tuple(_sheets(certificate)))),
+        sections=(Section(sentences=grounds), Section(sheets=sheets)),
         notes=(
             *certificate.notes,
             f"data SHA-256 {certificate.data_sha256}, seed {certificate.random_state}, {versions}",
@@ -45,37 +52,31 @@ def certificate_document(certificate: Certificate) -> Document:
     )
 
 
-def _sheets(certificate: Certificate) -> Iterator[Sheet]:
-    """Yield the tables: pairs, auditors of the worst pair, tests, leaks."""
-    worst, threshold, posterior = (
-        certificate.worst,
-        certificate.threshold,
-        certificate.worst.posterior,
+def pair_sheet(pairs: Sequence[PairCertificate]) -> Sheet:
+    """Return the table of all pairs; those that are not certified stand out."""
+    return Sheet(
+        title=f"each group against {pairs[0].reference}",
+        headers=("group", "n", "beta", "least BER", "witness", "limits", "verdict"),
+        rows=tuple(
+            (
+                pair.group,
+                f"{pair.n:,}",
+                number(pair.beta),
+                number(min(auditor.balanced_error_rate for auditor in pair.auditors)),
+                number(pair.witness.impact_ratio),
+                interval(pair.witness.impact_ratio_interval),
+                pair.verdict,
+            )
+            for pair in pairs
+        ),
+        marked=tuple(index for index, pair in enumerate(pairs) if pair.verdict == "not certified"),
     )
-    if len(certificate.pairs) > 1:
-        yield Sheet(
-            title=f"each group against {certificate.worst.reference}",
-            headers=("group", "n", "beta", "least BER", "witness", "limits", "verdict"),
-            rows=tuple(
-                (
-                    pair.group,
-                    f"{pair.n:,}",
-                    number(pair.beta),
-                    number(min(auditor.balanced_error_rate for auditor in pair.auditors)),
-                    number(pair.witness.impact_ratio),
-                    interval(pair.witness.impact_ratio_interval),
-                    pair.verdict,
-                )
-                for pair in certificate.pairs
-            ),
-            marked=tuple(
-                index
-                for index, pair in enumerate(certificate.pairs)
-                if pair.verdict == "not certified"
-            ),
-        )
-    yield Sheet(
-        title=f"{worst.group} against {worst.reference}: predicting membership, out of fold",
+
+
+def auditor_sheet(pair: PairCertificate, threshold: float) -> Sheet:
+    """Return the table of the auditors of a pair; those that show harm stand out."""
+    return Sheet(
+        title=f"{pair.group} against {pair.reference}: predicting membership, out of fold",
         headers=("auditor", "BER", "limits", "bound", "floor", "limits", "reverse"),
         rows=tuple(
             (
@@ -87,26 +88,31 @@ def _sheets(certificate: Certificate) -> Iterator[Sheet]:
                 interval(auditor.impact_floor_interval),
                 number(auditor.reverse_floor),
             )
-            for auditor in worst.auditors
+            for auditor in pair.auditors
         ),
         marked=tuple(
             index
-            for index, auditor in enumerate(worst.auditors)
+            for index, auditor in enumerate(pair.auditors)
             if auditor.impact_floor_interval[1] < threshold
         ),
     )
+
+
+def comparison_sheet(pair: PairCertificate, threshold: float) -> Sheet:
+    """Return the table of what the two tests compare, and of the Bayesian form."""
+    posterior = pair.posterior
     # A beta that was given is one number, and has no limits.
-    lower_beta, upper_beta = worst.beta_interval
-    beta_limits = UNDEFINED if lower_beta == upper_beta else interval(worst.beta_interval)
-    yield Sheet(
+    lower_beta, upper_beta = pair.beta_interval
+    beta_limits = UNDEFINED if lower_beta == upper_beta else interval(pair.beta_interval)
+    return Sheet(
         title="the two tests and the Bayesian form",
         headers=("", "value", "limits"),
         rows=(
-            ("beta, the selection rate of the group", number(worst.beta), beta_limits),
-            ("BER must exceed (paper)", number(worst.ber_threshold), UNDEFINED),
+            ("beta, the selection rate of the group", number(pair.beta), beta_limits),
+            ("BER must exceed (paper)", number(pair.ber_threshold), UNDEFINED),
             ("ratio must exceed (tight)", number(threshold), UNDEFINED),
             (
-                f"posterior BER of {worst.strongest}",
+                f"posterior BER of {pair.strongest}",
                 number(posterior.balanced_error_rate),
                 interval(posterior.balanced_error_rate_interval),
             ),
@@ -123,10 +129,21 @@ def _sheets(certificate: Certificate) -> Iterator[Sheet]:
         ),
         name_width=40,
     )
-    more = f" (the first {MAX_LEAKS_SHOWN})" if len(certificate.leaks) > MAX_LEAKS_SHOWN else ""
-    yield Sheet(
+
+
+def leak_sheet(leaks: Sequence[Leak], strongest: str) -> Sheet:
+    """Return the table of what the features reveal, at most ten of them.
+
+    Parameters
+    ----------
+    leaks : sequence of Leak
+    strongest : str
+        The auditor that was fitted without each feature.
+    """
+    more = f" (the first {MAX_LEAKS_SHOWN})" if len(leaks) > MAX_LEAKS_SHOWN else ""
+    return Sheet(
         title=f"how much each feature reveals{more}",
-        headers=("feature", "kind", "BER alone", "floor alone", f"{worst.strongest} loses"),
+        headers=("feature", "kind", "BER alone", "floor alone", f"{strongest} loses"),
         rows=tuple(
             (
                 leak.feature,
@@ -135,6 +152,6 @@ def _sheets(certificate: Certificate) -> Iterator[Sheet]:
                 number(leak.impact_floor),
                 number(leak.loss),
             )
-            for leak in certificate.leaks[:MAX_LEAKS_SHOWN]
+            for leak in leaks[:MAX_LEAKS_SHOWN]
         ),
     )

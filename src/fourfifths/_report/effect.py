@@ -25,7 +25,7 @@ def effect_document(effect: RepairEffect) -> Document:
     """Return the page: what the auditors find before and after, and what was changed."""
     sheets, sentences = [], []
     if effect.before is not None and effect.after is not None:
-        sheets.append(_audit_sheet(effect.before, effect.after, is_raised=effect.raised))
+        sheets.append(audit_sheet(effect.before, effect.after, is_raised=effect.raised))
         if effect.raised:
             warning = (
                 "Warning: the repair made the strata easier to tell apart: the BER of the "
@@ -58,12 +58,20 @@ def effect_document(effect: RepairEffect) -> Document:
             f"{effect.cells_changed:,} of {effect.cells:,} cells changed"
         ),
         sections=(Section(sheets=tuple(sheets), sentences=tuple(sentences)),),
-        notes=tuple(_notes(effect)),
+        notes=tuple(effect_notes(effect)),
         closing=(LEGEND,),
     )
 
 
-def _audit_sheet(before: Audit, after: Audit, *, is_raised: bool) -> Sheet:
+def audit_sheet(before: Audit, after: Audit, *, is_raised: bool) -> Sheet:
+    """Return the audits before and after the repair, side by side.
+
+    Parameters
+    ----------
+    before, after : Audit
+    is_raised : bool
+        Whether the repair made the strata easier to tell apart; the first row then stands out.
+    """
     audits, models = (before, after), (before.model, after.model)
     rows: list[tuple[str, ...]] = [
         (
@@ -109,7 +117,8 @@ def _audit_sheet(before: Audit, after: Audit, *, is_raised: bool) -> Sheet:
     )
 
 
-def _notes(effect: RepairEffect) -> Iterator[str]:
+def effect_notes(effect: RepairEffect) -> Iterator[str]:
+    """Yield the notes of the effect, and what its tables leave out."""
     yield from effect.notes
     if effect.not_repaired:
         named = ", ".join(effect.not_repaired[:MAX_COLUMNS_NAMED])

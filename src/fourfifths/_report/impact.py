@@ -32,9 +32,9 @@ def impact_document(result: Impact) -> Document:
             f"{result.table}: {result.outcome} = {result.favorable}, rule {result.rule.name}, "
             f"{result.rows:,} rows"
         ),
-        sections=tuple(_attribute_section(attribute) for attribute in result.attributes),
+        sections=tuple(attribute_section(attribute) for attribute in result.attributes),
         notes=result.notes,
-        details=_rule_paragraphs(result.rule),
+        details=rule_paragraphs(result.rule),
         closing=(LEGEND,),
     )
 
@@ -45,8 +45,8 @@ def attribute_document(attribute: AttributeImpact) -> Document:
     rows = attribute.unknown + sum(group.n for group in attribute.groups)
     return Document(
         headline=f"{' & '.join(attribute.protected)}: rule {attribute.rule.name}, {rows:,} rows",
-        sections=(_attribute_section(attribute),),
-        details=_rule_paragraphs(attribute.rule),
+        sections=(attribute_section(attribute),),
+        details=rule_paragraphs(attribute.rule),
         closing=(LEGEND,),
     )
 
@@ -97,12 +97,11 @@ FURTHER_FIGURES: dict[str, Callable[[GroupImpact], str]] = {
 }
 
 
-def _attribute_section(attribute: AttributeImpact) -> Section:
+def attribute_section(attribute: AttributeImpact) -> Section:
     """Return the tables of one attribute (rates and ratios first) and its findings."""
-    names = " & ".join(attribute.protected)
     percent = f"{100 * attribute.confidence:g}%"
     compared = [group for group in attribute.groups if group.finding != REFERENCE]
-    marked = tuple(index for index, group in enumerate(compared) if _is_indicated(group))
+    marked = tuple(index for index, group in enumerate(compared) if is_indicated(group))
 
     def sheet(
         title: str,
@@ -112,7 +111,7 @@ def _attribute_section(attribute: AttributeImpact) -> Section:
         is_detail: bool = False,
     ) -> Sheet:
         return Sheet(
-            title=f"{names}: {title}",
+            title=f"{attribute.name}: {title}",
             headers=("group", *headers),
             rows=tuple((group.group, *cells(group)) for group in compared),
             marked=marked,
@@ -120,8 +119,12 @@ def _attribute_section(attribute: AttributeImpact) -> Section:
         )
 
     sheets = [
-        _rates_sheet(attribute, names, percent),
-        sheet("tests and sizes", tuple(TEST_FIGURES), lambda group: _cells(group, TEST_FIGURES)),
+        rates_sheet(attribute),
+        sheet(
+            "tests and sizes",
+            tuple(TEST_FIGURES),
+            lambda group: [figure(group) for figure in TEST_FIGURES.values()],
+        ),
     ]
     if attribute.unknown:
         sheets.append(
@@ -136,7 +139,7 @@ def _attribute_section(attribute: AttributeImpact) -> Section:
         )
     if any(group.stratified for group in compared):
         heads = ("odds ratio", percent, "CMH", "p", "Breslow-Day", "p")
-        sheets.append(sheet(f"within {attribute.within}", heads, _within_cells))
+        sheets.append(sheet(f"within {attribute.within}", heads, within_cells))
     if not all(math.isnan(group.mean_difference) for group in compared):
         sheets.append(
             sheet(
@@ -149,14 +152,16 @@ def _attribute_section(attribute: AttributeImpact) -> Section:
         sheet(
             "further figures",
             tuple(FURTHER_FIGURES),
-            lambda group: _cells(group, FURTHER_FIGURES),
+            lambda group: [figure(group) for figure in FURTHER_FIGURES.values()],
             is_detail=True,
         )
     )
     return Section(sheets=tuple(sheets), sentences=tuple(finding_sentences(attribute.groups)))
 
 
-def _rates_sheet(attribute: AttributeImpact, names: str, percent: str) -> Sheet:
+def rates_sheet(attribute: AttributeImpact) -> Sheet:
+    """Return the table of counts, rates and ratios; a mark shows who is below the line."""
+    percent = f"{100 * attribute.confidence:g}%"
     rows = []
     for group in attribute.groups:
         mark = ""
@@ -179,10 +184,10 @@ def _rates_sheet(attribute: AttributeImpact, names: str, percent: str) -> Sheet:
         rows.append(("(unknown)", *counts, UNDEFINED, UNDEFINED, UNDEFINED))
     legend = "".join(text for mark, text in MARKS.items() if any(mark in row[5] for row in rows))
     return Sheet(
-        title=f"{names}, compared with {attribute.reference}{legend}",
+        title=f"{attribute.name}, compared with {attribute.reference}{legend}",
         headers=("group", "n", "selected", "rate", percent, "ratio", percent),
         rows=tuple(rows),
-        marked=tuple(index for index, group in enumerate(attribute.groups) if _is_indicated(group)),
+        marked=tuple(index for index, group in enumerate(attribute.groups) if is_indicated(group)),
     )
 
 
@@ -195,25 +200,24 @@ def finding_sentences(groups: Sequence[GroupImpact]) -> list[Sentence]:
     return [
         Sentence(
             text=f"{', '.join(group.group for group in same)}: {finding}: {because}.",
-            is_marked=any(_is_indicated(group) for group in same),
+            is_marked=any(is_indicated(group) for group in same),
         )
         for (finding, because), same in alike.items()
     ]
 
 
-def _rule_paragraphs(rule: Rule) -> tuple[str, str]:
+def rule_paragraphs(rule: Rule) -> tuple[str, str]:
+    """Return where a rule comes from, and its standing in law."""
     return f"Rule: {rule.title}. {rule.source}.", rule.status
 
 
-def _is_indicated(group: GroupImpact) -> bool:
+def is_indicated(group: GroupImpact) -> bool:
+    """Return whether the finding is adverse impact, on the group or on the reference."""
     return "is indicated" in group.finding and group.finding != NOT_INDICATED
 
 
-def _cells(group: GroupImpact, figures: dict[str, Callable[[GroupImpact], str]]) -> list[str]:
-    return [figure(group) for figure in figures.values()]
-
-
-def _within_cells(group: GroupImpact) -> tuple[str, ...]:
+def within_cells(group: GroupImpact) -> tuple[str, ...]:
+    """Return the figures of a group from comparisons within strata; dashes if there were none."""
     within = group.stratified
     if within is None:
         return (UNDEFINED,) * 6

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from fourfifths._report.document import Document, Sheet
+from fourfifths._report.document import Document
 from fourfifths._text import printable
 
 
@@ -13,7 +11,12 @@ def document_markdown(document: Document) -> str:
     lines = [f"# {escape_markdown(document.headline)}", ""]
     for section in document.sections:
         for sheet in section.sheets:
-            lines += [*_sheet_lines(sheet), ""]
+            head, *rows = (
+                "| " + " | ".join(escape_markdown(cell) for cell in row) + " |"
+                for row in (sheet.headers, *sheet.rows)
+            )
+            alignment = "| --- |" + " ---: |" * (len(sheet.headers) - 1)
+            lines += [f"## {escape_markdown(sheet.title)}", "", head, alignment, *rows, ""]
         if section.sentences:
             lines += [f"- {escape_markdown(sentence.text)}" for sentence in section.sentences]
             lines += [""]
@@ -21,15 +24,6 @@ def document_markdown(document: Document) -> str:
     for paragraph in (*document.details, *document.closing):
         lines += ["", escape_markdown(paragraph)]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _sheet_lines(sheet: Sheet) -> Iterator[str]:
-    yield f"## {escape_markdown(sheet.title)}"
-    yield ""
-    for row in (sheet.headers, *sheet.rows):
-        yield "| " + " | ".join(escape_markdown(cell) for cell in row) + " |"
-        if row is sheet.headers:
-            yield "| --- |" + " ---: |" * (len(sheet.headers) - 1)
 
 
 def escape_markdown(text: str) -> str:

@@ -42,7 +42,7 @@ def print_document(document: Document, stream: TextIO, *, width: int | None = No
         for sheet in section.sheets:
             if not sheet.is_detail:
                 console.print()
-                _print_sheet(sheet, console)
+                print_sheet(sheet, console)
         console.print()
         for sentence in section.sentences:
             style = "red" if sentence.is_marked else ""
@@ -54,14 +54,14 @@ def print_document(document: Document, stream: TextIO, *, width: int | None = No
         console.print(Text(printable(paragraph), style="dim"))
 
 
-def _print_sheet(sheet: Sheet, console: Console) -> None:
+def print_sheet(sheet: Sheet, console: Console) -> None:
     """Print a table; one that is too wide for the terminal in parts, below each other."""
     from rich.measure import Measurement
 
     unlimited = console.options.update(max_width=MAX_TABLE_WIDTH)
 
     def width(columns: Sequence[int]) -> int:
-        return Measurement.get(console, unlimited, _rich_table(sheet, columns)).maximum
+        return Measurement.get(console, unlimited, rich_table(sheet, columns)).maximum
 
     names = list(range(sheet.name_columns))
     blocks = [names]
@@ -70,14 +70,15 @@ def _print_sheet(sheet: Sheet, console: Console) -> None:
             blocks.append(names)
         blocks[-1] = [*blocks[-1], column]
     for index, columns in enumerate(blocks):
-        table = _rich_table(sheet, columns, title=sheet.title if index == 0 else None)
+        table = rich_table(sheet, columns, title=sheet.title if index == 0 else None)
         # Never narrower than its numbers: a cut number is a wrong number.
         usual_width, console.width = console.width, max(width(columns), console.width)
         console.print(table)
         console.width = usual_width
 
 
-def _rich_table(sheet: Sheet, columns: Sequence[int], *, title: str | None = None) -> Table:
+def rich_table(sheet: Sheet, columns: Sequence[int], *, title: str | None = None) -> Table:
+    """Return some columns of a sheet as a table of rich; names are text, never markup."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

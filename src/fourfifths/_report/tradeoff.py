@@ -33,8 +33,8 @@ def tradeoff_document(curve: Tradeoff) -> Document:
         ),
         sections=(
             Section(
-                sheets=tuple(_model_sheet(curve, model) for model in models),
-                sentences=(_choice_sentence(curve.choose()),),
+                sheets=tuple(model_sheet(curve, model) for model in models),
+                sentences=(choice_sentence(curve.choose()),),
             ),
         ),
         notes=(*curve.notes, intervals_note),
@@ -42,7 +42,8 @@ def tradeoff_document(curve: Tradeoff) -> Document:
     )
 
 
-def _model_sheet(curve: Tradeoff, model: str) -> Sheet:
+def model_sheet(curve: Tradeoff, model: str) -> Sheet:
+    """Return the table of one model's points; a star marks the points on the front."""
     percent = f"{100 * curve.confidence:g}%"
     # By identity: a point holds mappings, so it cannot be hashed.
     front = {id(point) for point in curve.front}
@@ -71,7 +72,8 @@ def _model_sheet(curve: Tradeoff, model: str) -> Sheet:
     )
 
 
-def _choice_sentence(chosen: Point | None) -> Sentence:
+def choice_sentence(chosen: Point | None) -> Sentence:
+    """Return which point to take; that there is none stands out."""
     if chosen is None:
         return Sentence(
             text="No point has an interval of the impact ratio that lies within 0.8 to 1.25.",

@@ -26,7 +26,7 @@ MIN_DEVIATION = 1e-300
 
 
 def clopper_pearson(
-    selected: ArrayLike, n: ArrayLike, confidence: float = 0.95
+    selected: ArrayLike, n: ArrayLike, *, confidence: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
     """Return the exact interval of a selection rate.
 
@@ -67,6 +67,7 @@ def ratio_interval(
     n: ArrayLike,
     selected_reference: ArrayLike,
     n_reference: ArrayLike,
+    *,
     confidence: float = 0.95,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the score interval of an impact ratio (Koopman; Miettinen and Nurminen).

@@ -198,17 +198,34 @@ def breslow_day(
     if not (odds_ratio > 0 and has_odds_ratio.sum() > 1):
         return NAN, NAN
     a, b, c, d = (array[has_odds_ratio] for array in (a, b, c, d))
-    fitted = _fitted(a + b, c + d, selected=a + c, odds_ratio=odds_ratio)
+    fitted = fitted_selections(a + b, c + d, selected=a + c, odds_ratio=odds_ratio)
     cells = (fitted, a + b - fitted, a + c - fitted, c + d - (a + c - fitted))
     variance = 1 / sum(1 / cell for cell in cells)
     statistic = float(np.sum((a - fitted) ** 2 / variance))
     return statistic, float(chdtrc(int(has_odds_ratio.sum()) - 1, statistic))
 
 
-def _fitted(
+def fitted_selections(
     n: FloatArray, n_reference: FloatArray, *, selected: FloatArray, odds_ratio: float
 ) -> FloatArray:
-    """Return the group's selections at which tables with these margins have the odds ratio."""
+    """Return the group's selections at which tables with these margins have the odds ratio.
+
+    Parameters
+    ----------
+    n, n_reference : float array
+        Rows of the group and of the reference in each stratum.
+    selected : float array
+        Rows selected in both together.
+    odds_ratio : float
+        Above 0.
+
+    Examples
+    --------
+    Nine of each side and nine selected: 6 * 6 / (3 * 3) = 4.
+
+    >>> fitted_selections(np.array([9.0]), np.array([9.0]), selected=np.array([9.0]), odds_ratio=4)
+    array([6.])
+    """
     if np.isclose(odds_ratio, 1.0, rtol=1e-12):
         return n * selected / (n + n_reference)
     # Setting the odds ratio of the table gives a quadratic equation.

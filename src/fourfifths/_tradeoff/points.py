@@ -198,7 +198,7 @@ def make_point(
         intervals = {name: central_interval(by_split[name], confidence) for name in by_split}
     else:
         auc = Auc(value=first["auc"][0], variance=first["auc"][1])
-        low, high = clopper_pearson(first["changed"], first["rows"], confidence)
+        low, high = clopper_pearson(first["changed"], first["rows"], confidence=confidence)
         intervals = {
             **bootstrap(
                 counts[0],

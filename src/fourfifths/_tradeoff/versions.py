@@ -187,7 +187,7 @@ def auditor_errors(
     """
     is_reference = rows.group == rows.reference
     errors: dict[str, list[int]] = {}
-    for name, auditor in panel(auditors, is_category, random_state).items():
+    for name, auditor in panel(auditors, is_category, random_state=random_state).items():
         pairs: list[Errors] = []
         for group in range(rows.groups):
             if group == rows.reference:
