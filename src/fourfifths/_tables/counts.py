@@ -93,7 +93,7 @@ def count(
             "squared": weight * weight,
             "missing": weight.is_null().cast(nw.Float64()),
             "negative": (weight < 0).cast(nw.Float64()),
-            "broken": (weight % 1.0 != 0).cast(nw.Float64()),
+            "broken": (weight.round(0) != weight).cast(nw.Float64()),
         }
     inner_names = {measure: f"sum{index}" for index, measure in enumerate(measures)}
     frame = table.frame

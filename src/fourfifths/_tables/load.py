@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -234,7 +235,10 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
             unknown=tuple(unknown),
         )
     native: Any = nw.from_native(source)
-    frame = native.collect() if isinstance(native, nw.LazyFrame) else native
+    if native.implementation is nw.Implementation.DUCKDB:
+        frame = _arrow_frame(native.to_native(), table.name)
+    else:
+        frame = native.collect() if isinstance(native, nw.LazyFrame) else native
     return Rows(frame=frame, name=table.name, unknown=tuple(unknown))
 
 
@@ -257,22 +261,35 @@ def one_row(row: Any, names: Sequence[str]) -> Any:
 
 
 def _read_file(path: Path) -> nw.DataFrame[Any]:
+    relation = read(path)
+    if kind_of(path) != "parquet":
+        return _arrow_frame(relation, str(path))
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        native = parquet.ParquetFile(path).read()
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
+    frame: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
+    return frame
+
+
+def _arrow_frame(relation: Any, name: str) -> nw.DataFrame[Any]:
+    """Return a DuckDB relation's rows as an Arrow table."""
+    import duckdb
     import pyarrow as pa
 
-    relation = read(path)
-    if kind_of(path) == "parquet":
-        from pyarrow import parquet
-
-        try:
-            native = parquet.ParquetFile(path).read()
-        except (pa.ArrowException, OSError) as error:
-            raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
-    else:
-        import duckdb
-
-        try:
-            native = relation.to_arrow_table()
-        except duckdb.Error as error:
-            raise TableError(f"{path}: cannot be read: {in_one_line(error)}") from error
-    frame: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
+    try:
+        table = relation.to_arrow_table()
+    except duckdb.Error as error:
+        raise TableError(f"{name}: cannot be read: {in_one_line(error)}") from error
+    # DuckDB reads whole numbers of JSON as 128-bit ones if any is negative, and Arrow has only
+    # decimals for those.
+    for index, field_type in enumerate(table.schema.types):
+        if field_type == pa.decimal128(38, 0):
+            with suppress(pa.ArrowInvalid):  # too large: it stays a decimal
+                whole = table.column(index).cast(pa.int64())
+                table = table.set_column(index, table.column_names[index], whole)
+    frame: nw.DataFrame[Any] = nw.from_native(table, eager_only=True)
     return frame

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fourfifths._arrays import CodeArray
 from fourfifths._tables.groups import Bands, Group, check_banded, label
 from fourfifths._tables.load import Rows
-from fourfifths._tables.numbers import is_number, known_values
+from fourfifths._tables.numbers import MissingText, is_number, is_text, known_values
 from fourfifths._tables.table import Value
 from fourfifths._tables.types import ColumnType, to_numbers
 from fourfifths.errors import ColumnError, GroupError, listed
@@ -138,7 +138,7 @@ def stratum_columns(
             )
         column = rows.column(name)
         if name in bands:
-            if not (column.dtype.is_numeric() or column.dtype == nw.String):
+            if not (column.dtype.is_numeric() or is_text(column.dtype)):
                 raise ColumnError(f"bands: {name!r} holds {column.dtype}; expected numbers")
             numbers = to_numbers(column, ColumnType(name=name, kind="number"))
             columns.append(bands[name].labels_of(numbers))
@@ -280,8 +280,8 @@ def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], 
         distinct, is_missing = _distinct_values(column)
     _check_number(len(distinct))
     # Series come with missing values null; arrays may still hold empty texts and tokens.
-    texts = {"", *(str(token).strip() for token in unknown)}
-    is_unknown = [not is_series and str(value).strip() in texts for value in distinct]
+    missing = MissingText.of(unknown)
+    is_unknown = [not is_series and str(value) in missing for value in distinct]
     known_values = [value for value, drop in zip(distinct, is_unknown, strict=True) if not drop]
     codes = np.full(is_missing.size, UNKNOWN, dtype=np.int16)
     if is_series or len(distinct) <= MAX_COMPARED_VALUES:

@@ -14,7 +14,7 @@ import narwhals as nw
 
 from fourfifths import datasets
 from fourfifths._tables.files import in_one_line, read
-from fourfifths._tables.numbers import NUMBER, is_text, without_missing
+from fourfifths._tables.numbers import NUMBER, is_text, with_room_for_null, without_missing
 from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
@@ -72,6 +72,9 @@ class Table:
         """Return the table with every missing value of these columns null."""
         table = self
         for name in columns:
+            if unknown:
+                frame = with_room_for_null(table.frame, table.names[name])
+                table = replace(table, frame=frame)
             expression = without_missing(table.col(name), table.dtype(name), unknown)
             table = table.with_column(name, expression)
         return table

@@ -12,14 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray
-from fourfifths._tables.numbers import is_text, known_values, read_numbers
+from fourfifths._tables.numbers import (
+    MAX_EXACT_INTEGER,
+    MissingText,
+    beyond_exact,
+    is_text,
+    known_values,
+    read_numbers,
+)
 from fourfifths.errors import ColumnError, listed, nearest
 
 Kind = Literal["number", "integer", "ordered", "category"]
 MAX_CATEGORIES = 1_000
-# So many different texts may be categories, however few the rows.
+# A text column with no more different texts than this is never taken for an identifier.
 MAX_CATEGORIES_OF_FEW_ROWS = 20
-EXACT_INTEGERS = 2**53  # whole numbers beyond it are not all floating-point numbers
 TRUTH_VALUES = (False, True)
 
 
@@ -91,10 +97,10 @@ def type_of(column: nw.Series[Any], asked: AskedType, unknown: Sequence[Any] = (
         if kind is not None:
             return ColumnType(name=name, kind=kind)
     if order:
-        tokens = {str(token) for token in unknown}
-        order = tuple(category for category in order if category not in tokens)
+        missing = MissingText.of(unknown)
+        order = tuple(category for category in order if category not in missing)
         return ColumnType(name=name, kind="ordered", categories=order)
-    if asked is None and not is_text(column.dtype):
+    if asked is None and not (is_text(column.dtype) or column.is_null().all()):
         raise ColumnError(
             f"columns: {name!r} holds {column.dtype}; expected numbers, booleans, text or "
             "categories; convert it, or name the columns to repair"
@@ -160,7 +166,7 @@ def _natural_order(column: nw.Series[Any]) -> tuple[str, ...]:
 def to_numbers(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
     """Return a column as numbers: categories by their index, missing as NaN."""
     if column_type.kind in ("number", "integer"):
-        if column.dtype == nw.String:
+        if is_text(column.dtype):
             numbers = read_numbers(column, must=True)
             assert numbers is not None
             return _as_floats(numbers)
@@ -195,15 +201,8 @@ def _as_floats(column: nw.Series[Any]) -> FloatArray:
     try:
         numbers = column.cast(nw.Float64()).to_numpy()
     except Exception as error:  # Arrow refuses what floats cannot hold
-        raise _too_large(str(column.name)) from error
+        raise beyond_exact(column.name) from error
     return np.asarray(numbers, dtype=np.float64)
-
-
-def _too_large(name: Any) -> ColumnError:
-    return ColumnError(
-        f"column {name!r}: holds whole numbers beyond 2**53, which reading would change; an "
-        "identifier is not a column to repair"
-    )
 
 
 def check_finite(numbers: FloatArray, column_type: ColumnType) -> FloatArray:
@@ -222,8 +221,8 @@ def check_finite(numbers: FloatArray, column_type: ColumnType) -> FloatArray:
 
 def check_exact(column_type: ColumnType, largest: float) -> None:
     """Raise if a column of whole numbers has some that floating-point numbers cannot hold."""
-    if largest >= EXACT_INTEGERS:
-        raise _too_large(column_type.name)
+    if largest >= MAX_EXACT_INTEGER:
+        raise beyond_exact(column_type.name)
 
 
 def from_numbers(
@@ -237,26 +236,31 @@ def from_numbers(
     rows = np.flatnonzero(before != after)
     rows = rows[~np.isnan(before[rows])]
     changed = after[rows]
+    cells: Any
     if column_type.kind in ("number", "integer"):
         numbers = changed if column_type.kind == "number" else changed.astype(np.int64)
-        values = nw.new_series("", numbers, backend=column.implementation)
         if column_type.kind == "number" and column.dtype.is_integer():
             column = column.cast(nw.Float64())
         elif column.dtype.is_integer() and not _holds(column.dtype, numbers):
             column = column.cast(nw.Int64())
-        return column.scatter(rows, values.cast(column.dtype))
-    if column_type.categories == TRUTH_VALUES:
-        return column.scatter(rows, changed.astype(bool))
-    labels = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)]
-    if column.implementation is nw.Implementation.PYARROW:
+        cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
+    elif column_type.categories == TRUTH_VALUES:
+        cells = changed.astype(bool)
+    else:
+        cells = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)].tolist()
+    if column.implementation is nw.Implementation.PYARROW and is_text(column.dtype):
         # Arrow sets cells of plain text only, and has several types of text.
-        texts: Any = column.cast(nw.String()).scatter(rows, labels.tolist()).to_native()
+        texts: Any = column.cast(nw.String()).to_native().cast("string")
+        plain: nw.Series[Any] = nw.from_native(texts, series_only=True)
         native: Any = column.to_native()
-        cast: nw.Series[Any] = nw.from_native(texts.cast(native.type), series_only=True)
+        repaired: Any = plain.scatter(rows, cells).to_native()
+        cast: nw.Series[Any] = nw.from_native(repaired.cast(native.type), series_only=True)
         return cast.alias(column.name)
     try:
-        return column.scatter(rows, labels.tolist())
+        return column.scatter(rows, cells)
     except Exception as error:  # each backend has errors of its own
+        if not is_text(column.dtype):
+            raise
         raise ColumnError(
             f"column {column_type.name!r}: its type cannot hold all of "
             f"{listed(column_type.categories)}: give it the categories of the table that was "
