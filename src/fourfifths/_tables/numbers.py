@@ -1,9 +1,8 @@
 """What is a number and what is missing: one rule for every column of every table.
 
-A column holds numbers if all its values do, but for the missing ones. Missing are null, NaN, empty
-text, and the values that the user calls `unknown`. A text column in which nearly all values are
-numbers is an error that names the rest: it is neither quietly taken for categories nor quietly
-thinned out.
+A column is numeric if all its values are numbers, missing ones aside. Missing are null, NaN, empty
+text, and the values that the user calls `unknown`. If nearly all values of a text column are
+numbers, an error names the others: taking them for categories, or for missing, would be a guess.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def is_text(dtype: nw.dtypes.DType) -> bool:
 
 
 def unknown_tokens(unknown: Any) -> tuple[Any, ...]:
-    """Return what the user calls unknown as a tuple; a single value may stand alone.
+    """Return the user's `unknown` values as a tuple; a single value need not be in a list.
 
     Examples
     --------

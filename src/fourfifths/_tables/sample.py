@@ -1,7 +1,7 @@
-"""The columns that a rule may use, read out of a table as one matrix of numbers.
+"""The features that a rule may use, read from a table as one matrix of numbers.
 
-A column is a number or a category. Categories are coded, the most frequent first; missing is NaN
-in both. Only a sample of the rows is read where there are many.
+A column is a number or a category. Categories are coded, the most frequent first; missing values
+are NaN in both. If there are many rows, a random sample of them is read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fourfifths.errors import ColumnError
 
 FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
-# What scikit-learn's histogram trees can tell apart; rarer categories share the last code.
+# scikit-learn's histogram trees take no more; rarer categories share the last code.
 MAX_CATEGORIES = 255
 # A column of these types is a category even if all its texts are numbers: somebody said so.
 DECLARED_CATEGORIES = (nw.Categorical, nw.Enum)
@@ -39,7 +39,7 @@ SEED_STRIDE = 1_000_003
 
 @dataclass(frozen=True, kw_only=True)
 class Features:
-    """Rows that are audited.
+    """The features of the rows that are audited.
 
     Attributes
     ----------
@@ -110,15 +110,15 @@ def read_features(
     Parameters
     ----------
     table : Table
-        With its missing values null, and its numeric groups cut.
+        As `prepare` returns it: missing values are null, banded columns are codes.
     names : sequence of str
     protected : sequence of str
     groups : sequence of tuple
     quotas, sizes : sequence of int
-        The most rows to read of each group, and how many it has.
+        The largest number of rows to read of each group, and the number that it has.
     random_state : int
     also_hashed : sequence of str
-        Columns that no auditor sees but that the certificate rests on.
+        Columns that no auditor sees, but that the certificate depends on: the outcome.
     """
     inner_names = {name: f"f{index}" for index, name in enumerate([*names, *also_hashed])}
     _check_whole_in_memory(table, inner_names)
@@ -189,9 +189,10 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
         return column.cast(nw.Float64())
     if dtype not in (nw.Date, nw.Datetime):
         return column.cast(nw.String())
-    # A number that grows with time, from parts that every backend can tell.
+    # A number that grows with time, of fields that every backend has. Days are not evenly spaced,
+    # but the auditors need only their order.
     years, months, days = (
-        part.cast(nw.Float64()) for part in (column.dt.year(), column.dt.month(), column.dt.day())
+        field.cast(nw.Float64()) for field in (column.dt.year(), column.dt.month(), column.dt.day())
     )
     moment = years * 372 + months * 31 + days
     if dtype == nw.Date:
@@ -293,8 +294,8 @@ def _as_numbers(array: ObjectArray, *, declared_category: bool) -> _Column:
     is_word = np.array([not is_number(text) for text in stripped], dtype=np.bool_)
     if texts.size and not is_word.any() and not declared_category:
         values[~is_missing] = stripped.astype(np.float64)[codes]
-        whole = all(re.match(WHOLE_NUMBER, text) for text in stripped)
-        return _Column(values=values, kind="number", whole_text=whole)
+        is_whole = all(re.match(WHOLE_NUMBER, text) for text in stripped)
+        return _Column(values=values, kind="number", whole_text=is_whole)
     order = np.argsort(-frequencies, kind="stable")
     rank = np.empty(texts.size)
     rank[order] = np.arange(texts.size)
