@@ -225,7 +225,9 @@ def certify(
         data_sha256=features.sha256,
         random_state=int(random_state),
         versions={name: version(name) for name in ("fourfifths", "numpy", "scipy", "scikit-learn")},
-        notes=certificate_notes(plan, ordered, leaks=leaks, audited=features.groups.size),
+        notes=certificate_notes(
+            plan, ordered, leaks=leaks, audited=features.groups.size, mixed=features.mixed
+        ),
     )
 
 

@@ -163,7 +163,8 @@ def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> No
             )
         index = strata.by.index(column)
         groups = sorted({stratum[index] for stratum in strata.groups}, key=str)
-        find_value(group, groups, f"reference={group!r}: not among the groups of {column!r}")
+        message = f"reference={group!r}: not among the groups of {column!r}"
+        find_value(group, groups, message=message)
     _reference_label(fitted, roles, np.array(strata.rows, dtype=np.float64))
     check_options(
         beta=roles.beta, threshold=0.8, confidence=0.95, folds=5, max_rows=MAX_ROWS, random_state=0

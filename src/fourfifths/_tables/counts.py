@@ -1,7 +1,7 @@
-"""The first sufficient statistic: how many rows, and how much weight, in each cell.
+"""The number of rows, and their weight, in each cell of a table.
 
-One pass over the table, where its rows live. Everything that `impact` says is computed from the
-cells that come back.
+These are sufficient statistics: one pass over the table, made by the library that holds it,
+returns the cells that everything in `impact` is computed from.
 """
 
 from __future__ import annotations
@@ -87,13 +87,13 @@ def count(
     measures = dict(measures or {})
     if weights is not None:
         weight = table.col(weights)
-        # One pass must also tell whether the weights can be used.
+        # The same pass checks the weights, so that a table on disk is read once.
         measures |= {
             "weight": weight,
             "squared": weight * weight,
             "missing": weight.is_null().cast(nw.Float64()),
             "negative": (weight < 0).cast(nw.Float64()),
-            "broken": (weight % 1.0 != 0).cast(nw.Float64()),
+            "broken": (weight.round(0) != weight).cast(nw.Float64()),
         }
     inner_names = {measure: f"sum{index}" for index, measure in enumerate(measures)}
     frame = table.frame

@@ -33,7 +33,7 @@ DELIMITERS = ",;\t|"
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PARQUET_MAGIC = b"PAR1"
-# What a file with the ending of a CSV may turn out to be instead.
+# The first bytes of files that are often named .csv by mistake, and what they are.
 FOREIGN_STARTS = {
     PARQUET_MAGIC: "Parquet",
     b"PK\x03\x04": "an Excel workbook or a zip archive",
@@ -48,7 +48,7 @@ FOREIGN_STARTS = {
 
 
 def kind_of(path: Path) -> FileKind:
-    """Return what the file's ending says that it is."""
+    """Return the kind of file that the name's ending stands for."""
     name = path.name.lower()
     for ending, kind in ENDINGS.items():
         if name.endswith(ending):
@@ -64,12 +64,11 @@ def read(path: str | os.PathLike[str]) -> duckdb.DuckDBPyRelation:
     """
     path = Path(path)
     kind = kind_of(path)
-    start = _first_bytes(path)
-    _check_start(path, kind, start)
+    _check_start(path, kind)
 
     import duckdb
 
-    # A connection of its own, so that nothing of the caller's is seen or changed; no network.
+    # A separate connection neither sees nor changes the caller's; no extension is downloaded.
     connection = duckdb.connect(
         config={
             "autoinstall_known_extensions": "false",
@@ -77,15 +76,16 @@ def read(path: str | os.PathLike[str]) -> duckdb.DuckDBPyRelation:
         }
     )
     connection.execute("SET enable_progress_bar = false")
-    literal = _escape_glob(str(path))
+    # DuckDB would read *, ? and [ in a path as a pattern for several files.
+    literal = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
     try:
         if kind == "parquet":
             return connection.read_parquet(literal)
         if kind == "json":
-            # The whole file decides the types: a sample would change or lose later values.
+            # All rows decide the types: a sample would change or lose values in later rows.
             return connection.read_json(literal, format="newline_delimited", sample_size=-1)
         delimiter, names = csv_header(path)
-        # Everything said, nothing sniffed: DuckDB's sniffer skips lines it cannot make sense of.
+        # Nothing is left to DuckDB's sniffer, because it skips lines that it cannot parse.
         return connection.read_csv(
             literal,
             header=True,
@@ -111,20 +111,20 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
 
     A link is followed, and what is not a file (a pipe, a device) is written to directly.
     """
-    named, path = path, Path(path).resolve()
+    user_path, path = path, Path(path).resolve()
     try:
         if path.is_dir():
-            raise OutputError(f"{named}: cannot be written: it is a folder")
+            raise OutputError(f"{user_path}: cannot be written: it is a folder")
         if path.exists() and not path.is_file():
             write(path)
             return
         if not path.parent.is_dir():
-            raise OutputError(f"{named}: cannot be written: there is no folder {path.parent}")
+            raise OutputError(f"{user_path}: cannot be written: there is no folder {path.parent}")
         handle, name = tempfile.mkstemp(
             prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
         )
     except OSError as error:
-        raise OutputError(f"{named}: cannot be written: {error.strerror}") from error
+        raise OutputError(f"{user_path}: cannot be written: {error.strerror}") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -135,14 +135,14 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
     except OSError as error:
-        raise OutputError(f"{named}: cannot be written: {error.strerror}") from error
+        raise OutputError(f"{user_path}: cannot be written: {error.strerror}") from error
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return what an engine says went wrong, without its name for the error and its advice."""
+    """Return an engine's message in one line, without the error's class and the engine's advice."""
     message = str(error).strip().partition("Possible ")[0]
     if "state machine" in message:
         return "its lines end in different ways, or a quote is not closed; save it as CSV anew"
@@ -160,24 +160,23 @@ def _first_bytes(path: Path) -> bytes:
         raise TableError(f"{path}: its name ends in .gz, but it is not gzip: {error}") from None
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from error
-    if not start.removeprefix(BYTE_ORDER_MARK).strip():
-        raise TableError(f"{path}: the file is empty")
     return start
 
 
-def _check_start(path: Path, kind: FileKind, start: bytes) -> None:
-    """Check that the file begins as its ending says it does."""
+def _check_start(path: Path, kind: FileKind) -> None:
+    """Raise unless the file begins as its ending says it does."""
+    start = _first_bytes(path)
     text = start.removeprefix(BYTE_ORDER_MARK).lstrip()
-    if kind == "parquet":
-        if not start.startswith(PARQUET_MAGIC):
-            raise TableError(f"{path}: its name says Parquet, but the file is not Parquet")
-    elif kind == "json":
-        if not text.startswith(b"{"):
-            raise TableError(
-                f"{path}: its name says JSON lines, but the first line does not begin with '{{'; "
-                "expected one JSON object per line"
-            )
-    else:
+    if not text:
+        raise TableError(f"{path}: the file is empty")
+    if kind == "parquet" and not start.startswith(PARQUET_MAGIC):
+        raise TableError(f"{path}: its name says Parquet, but the file is not Parquet")
+    if kind == "json" and not text.startswith(b"{"):
+        raise TableError(
+            f"{path}: its name says JSON lines, but the first line does not begin with '{{'; "
+            "expected one JSON object per line"
+        )
+    if kind == "csv":
         for foreign, name in FOREIGN_STARTS.items():
             if text.lower().startswith(foreign.lower()):
                 raise TableError(f"{path}: its name says CSV, but the file looks like {name}")
@@ -186,55 +185,46 @@ def _check_start(path: Path, kind: FileKind, start: bytes) -> None:
 
 
 def csv_header(path: Path) -> tuple[str, list[str]]:
-    """Return what separates the names in the first record, and the names, which must all differ."""
+    """Return the delimiter of a CSV file and the names of its columns, which must all differ."""
     try:
         with _open_bytes(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
             line = text.readline()
             # A name in quotes may hold line ends.
             while line.count('"') % 2 and (more := text.readline()):
                 line += more
-        fields = {mark: _fields(line, mark) for mark in DELIMITERS}
+        fields = {delimiter: _fields(line, delimiter) for delimiter in DELIMITERS}
     except UnicodeDecodeError:
         raise TableError(f"{path}: the file is not UTF-8; save it as UTF-8 first") from None
     except BROKEN_GZIP as error:
         raise TableError(f"{path}: the first line cannot be read: {error}") from None
-    delimiter = max(DELIMITERS, key=lambda mark: len(fields[mark]))
-    names = fields[delimiter]
-    if not any(names):
+    delimiter = max(DELIMITERS, key=lambda candidate: len(fields[candidate]))
+    names = [name for name in fields[delimiter] if name]
+    if not names:
         raise TableError(f"{path}: the first line is blank; expected the names of the columns")
-    _check_names(path, names)
-    # A column without a name, as pandas writes for its index, is called by its place.
-    return delimiter, [name or f"column{place}" for place, name in enumerate(names)]
-
-
-def _fields(line: str, mark: str) -> list[str]:
-    """Return the fields of a record, or none if it is not separated by that mark."""
-    try:
-        return next(csv.reader([line], delimiter=mark), [])
-    except csv.Error:
-        return []
-
-
-def _check_names(path: Path, names: list[str]) -> None:
-    named = [name for name in names if name]
-    twice = sorted({name for name in named if named.count(name) > 1})
-    if twice:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
         raise TableError(
-            f"{path}: the first line names column {listed(twice)} more than once; "
+            f"{path}: the first line names column {listed(repeated)} more than once; "
             "expected one name per column"
         )
-    lower = [name.lower() for name in named]
-    alike = sorted({name for name in named if lower.count(name.lower()) > 1})
+    # DuckDB's names do not depend on case.
+    lower_names = [name.lower() for name in names]
+    alike = sorted({name for name in names if lower_names.count(name.lower()) > 1})
     if alike:
         raise TableError(f"{path}: the columns {listed(alike)} differ only in case; rename one")
+    # A column without a name, as pandas writes for its index, is called by its index.
+    return delimiter, [name or f"column{index}" for index, name in enumerate(fields[delimiter])]
+
+
+def _fields(line: str, delimiter: str) -> list[str]:
+    """Return the fields of a record, or none if it cannot be split at this delimiter."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
 
 
 def _open_bytes(path: Path) -> IO[bytes]:
     if path.name.lower().endswith(".gz"):
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
-
-
-def _escape_glob(path: str) -> str:
-    """Make DuckDB read a path with ``*``, ``?`` or ``[`` in it as that one file."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)

@@ -1,8 +1,8 @@
 """Groups: who is compared with whom.
 
-A group is one value of a protected column, or a tuple of values of several. A numeric column is cut
-into bands first. The reference is the group that each other is compared with; it is chosen here,
-for audits, certificates, repairs and trade-offs alike.
+A group is one value of a protected column, or a tuple of values of several columns. A numeric
+column is first cut into bands. The reference is the group that all others are compared with;
+audits, certificates, repairs and trade-offs choose it with the same function.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Attribute:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The groups' names for people, all different."""
+        """The groups' names for people; all differ, even those of 1 and "1"."""
         names = [label(group) for group in self.groups]
         exact_names = [" & ".join(repr(value) for value in group) for group in self.groups]
         return tuple(
@@ -140,7 +140,10 @@ class Attribute:
         )
 
     def keep(self, kept: BoolArray) -> Attribute:
-        """Return the attribute with only the groups where `kept` is true; others' cells go."""
+        """Return the attribute with only the groups where `kept` is true.
+
+        Membership of the cells of all other groups becomes unknown.
+        """
         new_codes = np.append(np.where(kept, np.cumsum(kept) - 1, MISSING), MISSING)
         groups = tuple(group for group, stays in zip(self.groups, kept, strict=True) if stays)
         return Attribute(protected=self.protected, groups=groups, codes=new_codes[self.codes])
@@ -153,9 +156,9 @@ class Tally:
     Attributes
     ----------
     rows, rows_selected : float array
-        Persons; rows of the table unless the weights are counts.
+        Number of persons: rows of the table, or the sum of weights that are counts.
     weight, weight_selected : float array
-        Their weight; rates are made of it.
+        Sum of weights; rates are ratios of these.
     effective : float array
         Kish's effective sample size, (sum of weights)^2 / sum of squared weights.
     """
@@ -226,7 +229,10 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
 
 
 def compatible(attribute: Attribute, counts: Counts, group: int) -> BoolArray:
-    """Mark the cells of unknown membership that could, by what is known of them, be the group's."""
+    """Mark the cells of unknown membership that could belong to the group.
+
+    In a joint group, one column may be known and rule the group out.
+    """
     possible: BoolArray = attribute.codes == MISSING
     for column, value in zip(attribute.protected, attribute.groups[group], strict=True):
         codes = counts.codes[column]
@@ -235,27 +241,35 @@ def compatible(attribute: Attribute, counts: Counts, group: int) -> BoolArray:
 
 
 def find_value(
-    wanted: Any,
+    name: Any,
     values: Sequence[Value],
+    *,
     message: str,
     error: type[FourfifthsError] = GroupError,
 ) -> Value:
-    """Return the value that `wanted` names: the same, of the same text, or the same number.
+    """Return the value that the user's `name` means: the same, of the same text, or number.
 
-    If there is none, raise `error` with the message and the values that there are.
+    The shell and saved files know only texts, so "1" may have to mean 1 or 1.0. If no value, or
+    more than one, is meant, raise `error` with the message and the values that there are.
     """
     same = [
         value
         for value in values
-        if value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
+        if value == name and isinstance(value, bool) == isinstance(name, bool)
     ]
-    same_text = [value for value in values if _same_text(value, wanted)]
-    number = _number(wanted)
+    # "true" means True, but a text "true" does not mean another text "True".
+    same_text = [
+        value
+        for value in values
+        if str(value) == str(name)
+        or (isinstance(value, bool) and str(value).lower() == str(name).lower())
+    ]
+    number = _number(name)
     same_number = [value for value in values if number is not None and _number(value) == number]
     for matches in (same, same_text, same_number):
         if len(matches) == 1:
             return matches[0]
-    raise error(f"{message}{nearest(wanted, values)} (values: {listed(values)})")
+    raise error(f"{message}{nearest(name, values)} (values: {listed(values)})")
 
 
 def choose_reference(
@@ -268,7 +282,7 @@ def choose_reference(
     otherwise: Literal["highest rate", "largest", "error"] = "error",
     reason: str = "",
 ) -> int:
-    """Return the group that the others are compared with.
+    """Return the index of the group that all others are compared with.
 
     Parameters
     ----------
@@ -280,7 +294,7 @@ def choose_reference(
         The groups' selection rates and sizes, for the choice where no group is designated. A NaN
         rate is never the highest.
     otherwise : {"highest rate", "largest", "error"}
-        What to do where `designated` does not name one whole group.
+        What to do if `designated` lacks the value of a protected column.
     reason : str
         Why a group must be designated, for the error.
     """
@@ -289,7 +303,7 @@ def choose_reference(
             find_value(
                 designated[column],
                 sorted({group[index] for group in groups}, key=str),
-                f"reference={designated[column]!r}: not among the groups of {column!r}",
+                message=f"reference={designated[column]!r}: not among the groups of {column!r}",
             )
             for index, column in enumerate(protected)
         )
@@ -321,12 +335,6 @@ def _check_groups(column: str, values: tuple[Value, ...]) -> None:
             f"protected={column!r}: a numeric column with {len(values)} different values; "
             + banding_advice(column)
         )
-
-
-def _same_text(value: Value, wanted: Any) -> bool:
-    if isinstance(value, bool):
-        return str(value).lower() == str(wanted).lower()
-    return str(value) == str(wanted)
 
 
 def _number(value: Value) -> float | None:

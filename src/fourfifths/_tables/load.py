@@ -1,13 +1,14 @@
 """Tables whose rows are in memory: dataframes, arrays, and whole files.
 
-Repairs and trade-offs work on rows, column by column; whatever came in goes out again as what it
-was, with the repaired cells replaced.
+Repairs and trade-offs need all rows of a column at once. A repaired table has the type of the one
+that came in: only the repaired cells differ.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -28,7 +29,7 @@ from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """A table in memory: a dataframe or an array, of which the other is None.
+    """A table in memory: either a dataframe or an array; the other is None.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class Rows:
         Values that mean missing, in every column.
     name : str
     separator : str
-        What separates the fields of the CSV file that it came from.
+        The delimiter of the CSV file that the rows came from, so that the output has it too.
     """
 
     frame: nw.DataFrame[Any] | None = None
@@ -50,7 +51,7 @@ class Rows:
 
     @cached_property
     def columns(self) -> tuple[Any, ...]:
-        """The names of the columns; in an array, their places."""
+        """The names of the columns; in an array, their indices."""
         if self.frame is not None:
             return tuple(self.frame.columns)
         assert self.array is not None
@@ -61,13 +62,13 @@ class Rows:
 
     @property
     def dataframe(self) -> nw.DataFrame[Any]:
-        """The rows, where they are known to be a dataframe."""
+        """The rows as a dataframe; only for rows that came as one."""
         assert self.frame is not None
         return self.frame
 
     @property
     def array_of_numbers(self) -> NDArray[Any]:
-        """The rows, where they are known to be an array."""
+        """The rows as an array; only for rows that came as one."""
         assert self.array is not None
         return self.array
 
@@ -91,7 +92,7 @@ class Rows:
         return replace(self, frame=self.dataframe.with_columns(*columns), _columns={})
 
     def check_columns(self, names: Sequence[str], argument: str) -> tuple[str, ...]:
-        """Return the names if all are columns, else raise with the nearest that there is."""
+        """Return the names if all are columns, else raise and suggest the nearest column."""
         for name in names:
             if name not in self.columns:
                 raise ColumnError(
@@ -106,7 +107,8 @@ class Rows:
             raise ColumnError("columns: there is no column to repair but the stratifying ones")
         if self.frame is not None:
             return tuple(
-                type_of(self.frame[name], kind, self.unknown) for name, kind in asked.items()
+                type_of(self.frame[name], kind, unknown=self.unknown)
+                for name, kind in asked.items()
             )
         for name, kind in asked.items():
             if kind not in (None, "number") and not isinstance(kind, ColumnType):
@@ -117,7 +119,7 @@ class Rows:
         )
 
     def mixed_columns(self, column_types: Sequence[ColumnType], asked: Any) -> list[str]:
-        """Return the columns that hold numbers and words, and that nobody called categories."""
+        """Return the columns of numbers and words that were not declared to be categories."""
         if self.frame is None:
             return []
         named = asked if isinstance(asked, Mapping) else {}
@@ -131,24 +133,29 @@ class Rows:
         ]
 
     def numbers(self, column_types: Sequence[ColumnType]) -> list[FloatArray]:
-        """Return columns as numbers; of an array of floats, nothing is copied."""
+        """Return columns as numbers; an array of floats is not copied."""
         if self.frame is not None:
-            return [to_numbers(self.column(each.name), each) for each in column_types]
+            return [
+                to_numbers(self.column(column_type.name), column_type)
+                for column_type in column_types
+            ]
         array = self.array_of_numbers
-        return [np.asarray(array[:, each.name], dtype=np.float64) for each in column_types]
+        return [
+            np.asarray(array[:, column_type.name], dtype=np.float64) for column_type in column_types
+        ]
 
     def output(self, column_types: Sequence[ColumnType], before: Sequence[FloatArray]) -> Output:
-        """Return where the repaired columns are to be written."""
+        """Return the place that repaired columns are written to."""
         if self.frame is not None:
             after = [numbers.copy() for numbers in before]
             return Output(rows=self, column_types=column_types, before=before, after=after)
         source = self.array_of_numbers
-        all_whole = all(each.kind == "integer" for each in column_types)
+        all_whole = all(column_type.kind == "integer" for column_type in column_types)
         keeps_type = source.dtype.kind == "f" or all_whole
         array = np.array(source, dtype=source.dtype if keeps_type else np.float64)
-        # An array of floats is written to directly: its columns are the output.
+        # The columns of an array of floats are views, so that nothing is copied at the end.
         after = (
-            [array[:, each.name] for each in column_types]
+            [array[:, column_type.name] for column_type in column_types]
             if array.dtype == np.float64
             else [numbers.copy() for numbers in before]
         )
@@ -168,9 +175,10 @@ class Output:
     def repaired_frame(self) -> nw.DataFrame[Any]:
         """Return the dataframe that came in, with its columns repaired."""
         frame = self.rows.dataframe
+        repairs = zip(self.column_types, self.before, self.after, strict=True)
         columns = [
-            from_numbers(frame[each.name], each, before, after)
-            for each, before, after in zip(self.column_types, self.before, self.after, strict=True)
+            from_numbers(frame[column_type.name], column_type, before=before, after=after)
+            for column_type, before, after in repairs
         ]
         return frame.with_columns(*columns)
 
@@ -193,14 +201,19 @@ class Output:
                 if np.any((after < limits.min) | (after > limits.max)):
                     array = array.astype(np.int64)
                     break
-        for each, before, after in zip(self.column_types, self.before, self.after, strict=True):
+        for column_type, before, after in zip(
+            self.column_types, self.before, self.after, strict=True
+        ):
             changed = np.flatnonzero((before != after) & ~np.isnan(after))
-            array[changed, each.name] = after[changed]
+            array[changed, column_type.name] = after[changed]
         return array
 
 
 def rows_of(X: Any, unknown: Sequence[Value] = ()) -> Rows:  # noqa: N803 - as in scikit-learn
-    """Return a dataframe's rows; anything else is an array, or scikit-learn will say what it is."""
+    """Return the rows of a dataframe or an array.
+
+    For anything else both are None: scikit-learn then converts it, or says what is wrong with it.
+    """
     if isinstance(X, np.ndarray):
         return Rows(array=X, unknown=tuple(unknown))
     try:
@@ -238,14 +251,17 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
             unknown=tuple(unknown),
         )
     native: Any = nw.from_native(source)
-    frame = native.collect() if isinstance(native, nw.LazyFrame) else native
+    if native.implementation is nw.Implementation.DUCKDB:
+        frame = _arrow_frame(native.to_native(), table.name)
+    else:
+        frame = native.collect() if isinstance(native, nw.LazyFrame) else native
     return Rows(frame=frame, name=table.name, unknown=tuple(unknown))
 
 
 def one_row(row: Any, names: Sequence[str]) -> Any:
     """Return a row as a dataframe or array of one row.
 
-    Of a mapping, and of a row of a dataframe, only what has one of the names is taken.
+    A mapping, or a row of a dataframe, may have more columns than `names`; they are left out.
     """
     if not (isinstance(row, Mapping) or (hasattr(row, "to_dict") and np.ndim(row) == 1)):
         return np.atleast_2d(row) if isinstance(row, np.ndarray | list | tuple) else row
@@ -261,22 +277,35 @@ def one_row(row: Any, names: Sequence[str]) -> Any:
 
 
 def _read_file(path: Path) -> nw.DataFrame[Any]:
+    relation = read(path)
+    if kind_of(path) != "parquet":
+        return _arrow_frame(relation, str(path))
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        native = parquet.ParquetFile(path).read()
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
+    frame: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
+    return frame
+
+
+def _arrow_frame(relation: Any, name: str) -> nw.DataFrame[Any]:
+    """Return a DuckDB relation's rows as an Arrow table."""
+    import duckdb
     import pyarrow as pa
 
-    relation = read(path)
-    if kind_of(path) == "parquet":
-        from pyarrow import parquet
-
-        try:
-            native = parquet.ParquetFile(path).read()
-        except (pa.ArrowException, OSError) as error:
-            raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
-    else:
-        import duckdb
-
-        try:
-            native = relation.to_arrow_table()
-        except duckdb.Error as error:
-            raise TableError(f"{path}: cannot be read: {in_one_line(error)}") from error
-    frame: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
+    try:
+        table = relation.to_arrow_table()
+    except duckdb.Error as error:
+        raise TableError(f"{name}: cannot be read: {in_one_line(error)}") from error
+    # DuckDB reads whole numbers of JSON as 128-bit ones if any is negative, and Arrow has only
+    # decimals for those.
+    for index, field_type in enumerate(table.schema.types):
+        if field_type == pa.decimal128(38, 0):
+            with suppress(pa.ArrowInvalid):  # too large: it stays a decimal
+                integers = table.column(index).cast(pa.int64())
+                table = table.set_column(index, table.column_names[index], integers)
+    frame: nw.DataFrame[Any] = nw.from_native(table, eager_only=True)
     return frame

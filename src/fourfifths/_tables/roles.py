@@ -1,6 +1,6 @@
-"""Which column plays which part: checked once, before anything is counted.
+"""Which column has which role: checked once, before anything is counted.
 
-What a shipped data set says of itself is filled in here, and only here.
+The roles that a shipped data set defines for its own columns are filled in here, and only here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fourfifths._tables.numbers import known_values, unknown_tokens
 from fourfifths._tables.table import Table, Value
 from fourfifths.errors import ColumnError, OptionError, OutcomeError, listed
 
-# Pairs of values of which the second plainly is the favorable one.
+# Pairs of outcomes in which the second is so clearly the favorable one that it need not be named.
 PLAIN_PAIRS = (
     ("0", "1"),
     ("0.0", "1.0"),
@@ -33,15 +33,15 @@ PLAIN_PAIRS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
-    """The columns of a table and the values that matter, with what a data set supplies filled in.
+    """The roles of a table's columns, with the defaults of a shipped data set filled in.
 
     Attributes
     ----------
     protected : tuple of str
     outcome : str or None
-        None where a score stands in for it, or where none is needed.
+        None where a score takes its place, or where none is needed.
     favorable : Any
-        None where it is to be read off the outcome.
+        None where it is to be chosen from the values of the outcome.
     reference : mapping of str to value
         The groups that the user designated.
     default_reference : mapping of str to value
@@ -52,8 +52,8 @@ class Roles:
     unknown : tuple
         Values that mean missing, in every column.
     not_features : tuple of str
-        Columns that no rule may use, by what they are: the protected columns, the outcome, and
-        what a data set names besides.
+        Columns that are never features by default: the protected columns, the outcome, and the
+        other protected columns and the split of a data set.
     """
 
     protected: tuple[str, ...]
@@ -88,7 +88,7 @@ def assign_roles(
     score: str | None = None,
     outcome_is: Literal["needed", "optional", "the score"] = "needed",
 ) -> Roles:
-    """Check the columns and fill in what a shipped data set says of itself."""
+    """Check the columns and fill in the defaults of a shipped data set."""
     dataset = table.dataset
     columns = protected_columns(table, protected)
     if outcome_is == "the score":
@@ -103,22 +103,22 @@ def assign_roles(
                 f"outcome: name the column that says who was selected (columns of {table.name}: "
                 f"{listed(table.columns)})"
             )
-    given_bands = read_bands(bands)
-    # A data set's reference is one of the groups that its own bands make.
+    user_bands = read_bands(bands)
+    # A data set's reference is a group of its own bands, so other bands make it void.
     default_reference = {
         column: group
         for column, group in (dataset.reference if dataset else {}).items()
-        if column not in given_bands
+        if column not in user_bands
     }
     default_bands = {
         column: cut
         for column, cut in read_bands(dataset.bands if dataset else {}).items()
         if column in columns
     }
-    apart = [*columns, *([outcome] if outcome else [])]
+    not_features = [*columns, *([outcome] if outcome else [])]
     if dataset:
-        apart += [*dataset.protected, *dataset.other_protected]
-        apart += [dataset.split] if dataset.split else []
+        not_features += [*dataset.protected, *dataset.other_protected]
+        not_features += [dataset.split] if dataset.split else []
     roles = Roles(
         protected=columns,
         outcome=outcome,
@@ -128,9 +128,9 @@ def assign_roles(
         weights=weights,
         within=within,
         score=score,
-        bands=default_bands | given_bands,
+        bands=default_bands | user_bands,
         unknown=unknown_tokens(unknown),
-        not_features=tuple(dict.fromkeys(apart)),
+        not_features=tuple(dict.fromkeys(not_features)),
     )
     _check_columns(table, roles)
     return roles
@@ -139,8 +139,8 @@ def assign_roles(
 def prepare(table: Table, roles: Roles, features: Iterable[str] = ()) -> Table:
     """Return the table ready to be counted: missing values null, protected numbers in bands."""
     columns = [*roles.protected, roles.outcome, roles.within, roles.weights, roles.score, *features]
-    known = [column for column in dict.fromkeys(columns) if column is not None]
-    return with_bands(table.with_missing(known, roles.unknown), roles.bands)
+    named_columns = [column for column in dict.fromkeys(columns) if column is not None]
+    return with_bands(table.with_missing(named_columns, roles.unknown), roles.bands)
 
 
 def protected_columns(table: Table, protected: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -163,8 +163,8 @@ def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> V
     if not values:
         raise OutcomeError(f"outcome={outcome!r}: every value is missing")
     if favorable is not None:
-        never = f"favorable={favorable!r}: never occurs in outcome {outcome!r}"
-        return find_value(favorable, values, never, error=OutcomeError)
+        message = f"favorable={favorable!r}: never occurs in outcome {outcome!r}"
+        return find_value(favorable, values, message=message, error=OutcomeError)
     if len(values) == 2:
         texts = tuple(str(value).lower() for value in values)
         for pair in PLAIN_PAIRS:
@@ -179,7 +179,7 @@ def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> V
 def outcome_of(
     column: nw.Series[Any], favorable: Any, unknown: Sequence[Value] = ()
 ) -> tuple[BoolArray, BoolArray, Value]:
-    """Return which rows have an outcome, which of them the favorable one, and what that is."""
+    """Return which rows have an outcome, which have the favorable one, and the favorable value."""
     column = known_values(column, unknown)
     is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
     values = column.filter(~column.is_null()).unique().to_list()
@@ -207,14 +207,14 @@ def _reference_mapping(reference: Any, protected: tuple[str, ...]) -> Mapping[st
 
 
 def _check_columns(table: Table, roles: Roles) -> None:
-    """Check that each column exists and that none plays two parts."""
-    parts = [("protected", column) for column in roles.protected]
+    """Check that each column exists and that none has two roles."""
+    assignments = [("protected", column) for column in roles.protected]
     for role in ("outcome", "weights", "within", "score"):
         column = getattr(roles, role)
         if column is not None:
-            parts.append((role, column))
+            assignments.append((role, column))
     role_of: dict[str, str] = {}
-    for role, column in parts:
+    for role, column in assignments:
         kind = table.dtype(table.column(column, role))
         if kind.is_nested():
             raise ColumnError(f"{role}={column!r}: expected plain values, found {kind}")

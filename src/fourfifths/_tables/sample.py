@@ -1,13 +1,14 @@
-"""The columns that a rule may use, read out of a table as one matrix of numbers.
+"""The features that a rule may use, read from a table as one matrix of numbers.
 
-A column is a number or a category. Categories are coded, the most frequent first; missing is NaN
-in both. Only a sample of the rows is read where there are many.
+A column is a number or a category. Categories are coded, the most frequent first; missing values
+are NaN in both. If there are many rows, a random sample of them is read.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,20 +18,28 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.groups import Group
-from fourfifths._tables.numbers import check_words, is_number
+from fourfifths._tables.numbers import (
+    MAX_EXACT_INTEGER,
+    WHOLE_NUMBER,
+    beyond_exact,
+    check_words,
+    is_number,
+)
 from fourfifths._tables.table import Table
 from fourfifths.errors import ColumnError
 
 FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
-# What scikit-learn's histogram trees can tell apart; rarer categories share the last code.
+# scikit-learn's histogram trees take no more; rarer categories share the last code.
 MAX_CATEGORIES = 255
+# A column of these types is a category even if all its texts are numbers: somebody said so.
+DECLARED_CATEGORIES = (nw.Categorical, nw.Enum)
 SEED_STRIDE = 1_000_003
 
 
 @dataclass(frozen=True, kw_only=True)
 class Features:
-    """Rows that are audited.
+    """The features of the rows that are audited.
 
     Attributes
     ----------
@@ -41,6 +50,8 @@ class Features:
         The code of each row's group; rows of unknown membership are not read.
     sha256 : str
         Of names, kinds, values and groups.
+    mixed : tuple of str
+        The columns of text that hold numbers and words, and so are categories.
     """
 
     names: tuple[str, ...]
@@ -48,6 +59,7 @@ class Features:
     values: FloatArray
     groups: IntArray
     sha256: str
+    mixed: tuple[str, ...] = ()
 
     @property
     def is_category(self) -> list[bool]:
@@ -57,11 +69,29 @@ class Features:
 
 @dataclass(frozen=True, kw_only=True)
 class _Column:
-    """A column as numbers, with the categories that its codes stand for."""
+    """A column as numbers, with what its text was.
+
+    Attributes
+    ----------
+    values : float array
+    kind : {"number", "category"}
+    categories : tuple of str
+        What the codes of a category stand for.
+    whole_text : bool
+        Whether it was text, and all of it whole numbers.
+    words : tuple of str
+        The texts that are not numbers, in a column that nobody declared to hold categories.
+    word_rows, text_rows : int
+        How many rows hold one of these words, and how many any text.
+    """
 
     values: FloatArray
     kind: FeatureKind
     categories: tuple[str, ...] = ()
+    whole_text: bool = False
+    words: tuple[str, ...] = ()
+    word_rows: int = 0
+    text_rows: int = 0
 
 
 def read_features(
@@ -80,17 +110,18 @@ def read_features(
     Parameters
     ----------
     table : Table
-        With its missing values null, and its numeric groups cut.
+        As `prepare` returns it: missing values are null, banded columns are codes.
     names : sequence of str
     protected : sequence of str
     groups : sequence of tuple
     quotas, sizes : sequence of int
-        The most rows to read of each group, and how many it has.
+        The largest number of rows to read of each group, and the number that it has.
     random_state : int
     also_hashed : sequence of str
-        Columns that no auditor sees but that the certificate rests on.
+        Columns that no auditor sees, but that the certificate depends on: the outcome.
     """
     inner_names = {name: f"f{index}" for index, name in enumerate([*names, *also_hashed])}
+    _check_whole_in_memory(table, inner_names)
     frame = table.frame.select(
         *(_plain_column(table, name).alias(inner) for name, inner in inner_names.items()),
         _group_code(table, protected, groups).alias("code"),
@@ -101,9 +132,21 @@ def read_features(
     else:
         arrays = _fetch_memory(frame, quotas, random_state)
     codes = arrays["code"].astype(np.int64)
-    columns = {name: _as_numbers(name, arrays[inner]) for name, inner in inner_names.items()}
+    columns = {
+        name: _as_numbers(arrays[inner], declared_category=table.dtype(name) in DECLARED_CATEGORIES)
+        for name, inner in inner_names.items()
+    }
+    mixed = []
+    # An outcome is hashed but not used as a number, so it may hold numbers beside a word.
     for name in names:
-        if np.any(np.isinf(columns[name].values)):
+        column = columns[name]
+        if column.words and column.word_rows < column.text_rows:
+            check_words(name, column.words, word_rows=column.word_rows, row_count=column.text_rows)
+            mixed.append(name)
+        is_whole = column.whole_text or table.dtype(name).is_integer()
+        if is_whole and np.any(np.abs(column.values) >= MAX_EXACT_INTEGER):
+            raise beyond_exact(name)
+        if np.any(np.isinf(column.values)):
             raise ColumnError(
                 f"columns: {name!r} holds an infinite value; expected finite numbers; make it "
                 "missing, or leave the column out"
@@ -120,7 +163,23 @@ def read_features(
         values=np.column_stack([columns[name].values for name in names]),
         groups=codes,
         sha256=digest.hexdigest(),
+        mixed=tuple(mixed),
     )
+
+
+def _check_whole_in_memory(table: Table, names: Iterable[str]) -> None:
+    """Raise for whole numbers that floats cannot hold, which Arrow would refuse in its own words.
+
+    A table on disk is not read twice for it: its columns are checked when they are read.
+    """
+    if table.frame.implementation not in (nw.Implementation.PANDAS, nw.Implementation.PYARROW):
+        return
+    for name in names:
+        if table.dtype(name).is_integer():
+            column = table.col(name)
+            limits = table.frame.select(column.min().alias("low"), column.max().alias("high"))
+            if any(abs(limit or 0) >= MAX_EXACT_INTEGER for limit in table.rows(limits)[0]):
+                raise beyond_exact(name)
 
 
 def _plain_column(table: Table, name: str) -> nw.Expr:
@@ -130,9 +189,10 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
         return column.cast(nw.Float64())
     if dtype not in (nw.Date, nw.Datetime):
         return column.cast(nw.String())
-    # A number that grows with time, from parts that every backend can tell.
+    # A number that grows with time, of fields that every backend has. Days are not evenly spaced,
+    # but the auditors need only their order.
     years, months, days = (
-        part.cast(nw.Float64()) for part in (column.dt.year(), column.dt.month(), column.dt.day())
+        field.cast(nw.Float64()) for field in (column.dt.year(), column.dt.month(), column.dt.day())
     )
     moment = years * 372 + months * 31 + days
     if dtype == nw.Date:
@@ -221,8 +281,8 @@ def _filled(array: Any) -> ObjectArray:
     return np.asarray(values)
 
 
-def _as_numbers(name: str, array: ObjectArray) -> _Column:
-    """Return a column as numbers; text that is all numbers is a number."""
+def _as_numbers(array: ObjectArray, *, declared_category: bool) -> _Column:
+    """Return a column as numbers; text that is all numbers is a number, unless it is declared."""
     if array.dtype.kind in "fiu":
         return _Column(values=array.astype(np.float64), kind="number")
     is_missing = np.asarray(array == None, dtype=np.bool_)  # noqa: E711 - element by element
@@ -232,18 +292,22 @@ def _as_numbers(name: str, array: ObjectArray) -> _Column:
     values = np.full(array.shape, np.nan)
     stripped = np.char.strip(texts)
     is_word = np.array([not is_number(text) for text in stripped], dtype=np.bool_)
-    if texts.size and not is_word.any():
+    if texts.size and not is_word.any() and not declared_category:
         values[~is_missing] = stripped.astype(np.float64)[codes]
-        return _Column(values=values, kind="number")
-    if texts.size:
-        check_words(
-            name,
-            texts[is_word].tolist(),
-            word_rows=int(frequencies[is_word].sum()),
-            row_count=int(frequencies.sum()),
-        )
+        is_whole = all(re.match(WHOLE_NUMBER, text) for text in stripped)
+        return _Column(values=values, kind="number", whole_text=is_whole)
     order = np.argsort(-frequencies, kind="stable")
     rank = np.empty(texts.size)
     rank[order] = np.arange(texts.size)
     values[~is_missing] = np.minimum(rank, MAX_CATEGORIES - 1)[codes]
-    return _Column(values=values, kind="category", categories=tuple(texts[order]))
+    categories = tuple(texts[order])
+    if declared_category:
+        return _Column(values=values, kind="category", categories=categories)
+    return _Column(
+        values=values,
+        kind="category",
+        categories=categories,
+        words=tuple(texts[is_word].tolist()),
+        word_rows=int(frequencies[is_word].sum()),
+        text_rows=int(frequencies.sum()),
+    )

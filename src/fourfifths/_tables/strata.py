@@ -1,4 +1,4 @@
-"""The strata that a repair makes alike: which there are, and which one each row belongs to."""
+"""The strata that a repair makes alike, and the stratum of each row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fourfifths._arrays import CodeArray
 from fourfifths._tables.groups import Bands, Group, check_banded, label
 from fourfifths._tables.load import Rows
-from fourfifths._tables.numbers import is_number, known_values
+from fourfifths._tables.numbers import MissingText, is_number, is_text, known_values
 from fourfifths._tables.table import Value
 from fourfifths._tables.types import ColumnType, to_numbers
 from fourfifths.errors import ColumnError, GroupError, listed
@@ -23,7 +23,7 @@ Small = Literal["error", "pool"]
 UNKNOWN = -1  # the code of a missing or an unseen value
 MIN_ROWS_PER_STRATUM = 4
 MAX_STRATA = 10_000
-# Up to so many values, comparing with each of them is faster than searching in a sorted list.
+# Up to this many values, comparing with each of them is faster than a binary search.
 MAX_COMPARED_VALUES = 32
 PASSED_VALUES = ("protected",)
 
@@ -35,17 +35,17 @@ class Strata:
     Attributes
     ----------
     by : tuple of str
-        What they are called: the names of the columns, or "protected" where values came alone.
+        The names of the stratifying columns, or "protected" if values were passed without names.
     groups : tuple of tuple
-        The values of each stratum; of one that is pooled, the first of them.
+        The values of each stratum; a pooled stratum has those of its first group.
     pooled : tuple of tuple
         The groups that share the last stratum, if small ones were pooled.
     rows : tuple of int
-        How many rows each was fitted on.
+        The number of rows that each stratum was fitted on.
     bands : mapping of str to Bands
         Of numeric columns that are cut into strata.
     passed : bool
-        Whether the values come with the data, and are not columns of it.
+        Whether the values are passed with the table instead of being columns of it.
     """
 
     by: tuple[str, ...]
@@ -71,7 +71,7 @@ class Strata:
     def codes_of(self, rows: Rows, protected: Any = None, *, unseen: Unseen) -> CodeArray:
         """Return the stratum of each row; one that was not fitted is an error, or -1.
 
-        `protected` has the rows' values where they are not columns of the table.
+        `protected` has the values of the rows if they are not columns of the table.
         """
         _, columns = stratum_columns(
             rows, None if self.passed else self.by, values=protected, bands=self.bands
@@ -100,7 +100,7 @@ class Strata:
 
 
 def stratum_names(protected: Any, stratify_by: Any) -> tuple[str, ...] | None:
-    """Return the stratifying columns' names, or None where the values come with the data."""
+    """Return the stratifying columns' names, or None if the values are passed with the table."""
     named = stratify_by if protected is None else protected
     if named is None:
         return None
@@ -138,7 +138,9 @@ def stratum_columns(
             )
         column = rows.column(name)
         if name in bands:
-            if not (column.dtype.is_numeric() or column.dtype == nw.String):
+            if is_text(column.dtype):
+                column = column.cast(nw.String())
+            elif not column.dtype.is_numeric():
                 raise ColumnError(f"bands: {name!r} holds {column.dtype}; expected numbers")
             numbers = to_numbers(column, ColumnType(name=name, kind="number"))
             columns.append(bands[name].labels_of(numbers))
@@ -161,6 +163,12 @@ def _passed_columns(rows: Rows, values: Any) -> list[Any]:
         array = np.asarray(values)
         if array.dtype.kind == "U" and isinstance(values, list | tuple):
             array = np.array(values, dtype=object)  # numpy makes text of what is missing
+        if array.dtype.kind == "O":
+            # pandas' NA can be neither compared nor sorted.
+            is_na = np.frompyfunc(lambda value: type(value).__name__ == "NAType", 1, 1)(array)
+            if is_na.any():
+                array = array.copy()
+                array[is_na.astype(bool)] = None
         if array.ndim not in (1, 2):
             raise GroupError(
                 f"protected: an array of {array.ndim} dimensions; expected one value for each row"
@@ -188,7 +196,7 @@ def fit_strata(
 ) -> tuple[Strata, CodeArray]:
     """Find the strata, pool small ones if asked to, and return the stratum of each row.
 
-    To refuse is an error that does not speak of pooling.
+    With "refuse", small strata are an error that does not offer pooling as a remedy.
     """
     by, columns = stratum_columns(rows, names, values=values, bands=bands)
     groups, codes = _factorize_jointly(columns, rows.unknown)
@@ -225,7 +233,9 @@ def fit_strata(
                 f"{label(group)}: {sizes[code]}"
                 for group, code in zip(pooled, small_codes, strict=True)
             )
-            even_pooled = " even if they are pooled" if small == "pool" else ""
+            even_pooled = ""
+            if small == "pool":
+                even_pooled = " even if they are pooled" if kept else " and no larger one"
             remedy = "small='pool' merges them into one stratum; or " if small == "error" else ""
             raise GroupError(
                 f"{name}: strata with fewer than {MIN_ROWS_PER_STRATUM} rows{even_pooled}: "
@@ -257,11 +267,11 @@ def _factorize_jointly(
     codes = np.full(joint.size, UNKNOWN, dtype=np.int16)
     codes[is_known] = codes_of_known
     value_indices = np.unravel_index(combinations, shape)
-    parts = [
+    group_values = [
         [column_values[index] for index in indices]
         for column_values, indices in zip(values, value_indices, strict=True)
     ]
-    return tuple(zip(*parts, strict=True)), codes
+    return tuple(zip(*group_values, strict=True)), codes
 
 
 def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], CodeArray]:
@@ -280,8 +290,8 @@ def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], 
         distinct, is_missing = _distinct_values(column)
     _check_number(len(distinct))
     # Series come with missing values null; arrays may still hold empty texts and tokens.
-    texts = {"", *(str(token).strip() for token in unknown)}
-    is_unknown = [not is_series and str(value).strip() in texts for value in distinct]
+    missing = MissingText.of(unknown)
+    is_unknown = [not is_series and str(value) in missing for value in distinct]
     known_values = [value for value, drop in zip(distinct, is_unknown, strict=True) if not drop]
     codes = np.full(is_missing.size, UNKNOWN, dtype=np.int16)
     if is_series or len(distinct) <= MAX_COMPARED_VALUES:
@@ -297,7 +307,7 @@ def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], 
 
 
 def _lies_close(array: NDArray[Any]) -> bool:
-    """Return whether an array holds whole numbers that lie so close together as to be counted."""
+    """Return whether an array holds whole numbers close enough together to be counted."""
     holds_integers = array.dtype.kind in "iu" and array.size > 0
     return holds_integers and int(array.max()) - int(array.min()) < MAX_STRATA
 
@@ -349,7 +359,7 @@ def _check_number(count: int) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a stratum's value as JSON can hold it."""
+    """Return a stratum's value as a plain Python value, so that a repair can be saved as JSON."""
     if hasattr(value, "item"):
         value = value.item()
     if not isinstance(value, str | int | float | bool):

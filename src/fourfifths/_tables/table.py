@@ -1,6 +1,6 @@
 """One table, whatever it came from: a dataframe, a file, or a shipped data set.
 
-Its rows stay where they are until somebody asks for them.
+Its rows stay where they are (on disk, in DuckDB) until they are counted or sampled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import narwhals as nw
 
 from fourfifths import datasets
 from fourfifths._tables.files import in_one_line, read
-from fourfifths._tables.numbers import NUMBER, is_text, without_missing
+from fourfifths._tables.numbers import NUMBER, is_text, with_room_for_null, without_missing
 from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
@@ -40,7 +40,7 @@ class Table:
         return tuple(self.names)
 
     def column(self, name: str, argument: str) -> str:
-        """Return `name` if there is such a column, else raise with the nearest that there is."""
+        """Return `name` if there is such a column, else raise and suggest the nearest column."""
         if not isinstance(name, str) or name not in self.names:
             raise ColumnError(
                 f"{argument}={name!r}: no such column in {self.name}{nearest(name, self.columns)} "
@@ -72,6 +72,9 @@ class Table:
         """Return the table with every missing value of these columns null."""
         table = self
         for name in columns:
+            if unknown:
+                frame = with_room_for_null(table.frame, table.names[name])
+                table = replace(table, frame=frame)
             expression = without_missing(table.col(name), table.dtype(name), unknown)
             table = table.with_column(name, expression)
         return table
@@ -135,7 +138,7 @@ def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
         frame = nw.from_native(native).lazy()
         columns = frame.collect_schema().names()
     except nw.exceptions.DuplicateError as error:
-        raise TableError(f"{name}: a column name is there twice: {in_one_line(error)}") from error
+        raise TableError(f"{name}: two columns have the same name: {in_one_line(error)}") from error
     except TypeError as error:
         raise TableError(
             f"table: cannot use {type(native).__module__}.{type(native).__qualname__}; expected a "

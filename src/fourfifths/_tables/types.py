@@ -1,4 +1,4 @@
-"""What type of column each is, and its values as numbers: the way into a repair and out again."""
+"""The types of columns, and how a repair reads them as numbers and writes them back."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray
-from fourfifths._tables.numbers import is_text, known_values, read_numbers
+from fourfifths._tables.numbers import (
+    MAX_EXACT_INTEGER,
+    MissingText,
+    beyond_exact,
+    is_text,
+    known_values,
+    read_numbers,
+)
 from fourfifths.errors import ColumnError, listed, nearest
 
 Kind = Literal["number", "integer", "ordered", "category"]
 MAX_CATEGORIES = 1_000
-# So many different texts may be categories, however few the rows.
+# A text column with no more different texts than this is never taken for an identifier.
 MAX_CATEGORIES_OF_FEW_ROWS = 20
-EXACT_INTEGERS = 2**53  # whole numbers beyond it are not all floating-point numbers
 TRUTH_VALUES = (False, True)
 
 
@@ -40,8 +45,8 @@ class ColumnType:
     categories: tuple[Any, ...] = ()
 
 
-# What a user may say that a column is to be repaired as: None leaves it to the column's type, a
-# sequence is the order of its categories, and a ColumnType is what another repair has learned.
+# What a user may ask a column to be repaired as. None decides by the column's values, a sequence
+# is the order of its categories, and a ColumnType comes from another fitted repair.
 AskedType = Literal["number", "category"] | Sequence[str] | ColumnType | None
 
 
@@ -56,7 +61,9 @@ def asked_columns(
     if isinstance(columns, str):
         columns = [columns]
     if not isinstance(columns, Iterable) or any(isinstance(name, list) for name in columns):
-        raise ColumnError(f"columns={columns!r}: expected names of columns, or places in an array")
+        raise ColumnError(
+            f"columns={columns!r}: expected names of columns, or indices of an array's columns"
+        )
     named = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns)
     asked = {
         int(name) if isinstance(name, np.integer) else name: kind for name, kind in named.items()
@@ -76,12 +83,12 @@ def asked_columns(
     return asked
 
 
-def type_of(column: nw.Series[Any], asked: AskedType, unknown: Sequence[Any] = ()) -> ColumnType:
-    """Return the type of a dataframe's column: as asked, or as its values say."""
+def type_of(column: nw.Series[Any], asked: AskedType, *, unknown: Sequence[Any] = ()) -> ColumnType:
+    """Return the type of a dataframe's column: the one asked for, or else that of its values."""
     name = str(column.name)
     if isinstance(asked, ColumnType):
         return asked
-    # The order of categories is that of the column as it came.
+    # Before missing values become null: that may turn a column with an order into plain text.
     order = _natural_order(column) if asked is None else ()
     column = known_values(column, unknown)
     if asked in (None, "number"):
@@ -91,17 +98,15 @@ def type_of(column: nw.Series[Any], asked: AskedType, unknown: Sequence[Any] = (
         if kind is not None:
             return ColumnType(name=name, kind=kind)
     if order:
-        tokens = {str(token) for token in unknown}
-        order = tuple(category for category in order if category not in tokens)
+        missing = MissingText.of(unknown)
+        order = tuple(category for category in order if category not in missing)
         return ColumnType(name=name, kind="ordered", categories=order)
-    if asked is None and not is_text(column.dtype):
+    if asked is None and not (is_text(column.dtype) or column.is_null().all()):
         raise ColumnError(
             f"columns: {name!r} holds {column.dtype}; expected numbers, booleans, text or "
             "categories; convert it, or name the columns to repair"
         )
-    categories = _categories(column)
-    if asked is None:
-        _check_identifier(column, len(categories))
+    categories = _categories(column, declared=asked is not None)
     if asked in (None, "category"):
         return ColumnType(name=name, kind="category", categories=categories)
     order = _checked_order(name, asked, categories)
@@ -125,7 +130,7 @@ def _checked_order(name: str, asked: Any, categories: tuple[str, ...]) -> tuple[
 
 
 def _number_kind(column: nw.Series[Any], *, must: bool) -> Kind | None:
-    """Return the kind of a column of numbers or truth values; None if it holds anything else."""
+    """Return the kind of a column of numbers or booleans; None if it holds anything else."""
     dtype = column.dtype
     if dtype == nw.Boolean:
         return "ordered"
@@ -171,8 +176,8 @@ def to_numbers(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
         return _as_floats(column)
     if column.is_null().all():
         return np.full(len(column), np.nan)
-    holds_truth = column_type.categories == TRUTH_VALUES
-    if not (column.dtype == nw.Boolean if holds_truth else is_text(column.dtype)):
+    is_boolean = column_type.categories == TRUTH_VALUES
+    if not (column.dtype == nw.Boolean if is_boolean else is_text(column.dtype)):
         raise ColumnError(
             f"column {column_type.name!r}: expected {listed(column_type.categories)}, found "
             f"{_an_example(column)}"
@@ -195,20 +200,13 @@ def _as_floats(column: nw.Series[Any]) -> FloatArray:
     try:
         numbers = column.cast(nw.Float64()).to_numpy()
     except Exception as error:  # Arrow refuses what floats cannot hold
-        raise _too_large(str(column.name)) from error
+        raise beyond_exact(column.name) from error
     return np.asarray(numbers, dtype=np.float64)
-
-
-def _too_large(name: Any) -> ColumnError:
-    return ColumnError(
-        f"column {name!r}: holds whole numbers beyond 2**53, which reading would change; an "
-        "identifier is not a column to repair"
-    )
 
 
 def check_finite(numbers: FloatArray, column_type: ColumnType) -> FloatArray:
     """Return the numbers if all are finite."""
-    # A finite sum has no infinite part, and takes one pass and no memory.
+    # If the sum is finite, no number is infinite; a sum takes one pass and no memory.
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(numbers)
     if not math.isfinite(total) and np.isinf(numbers).any():
@@ -221,45 +219,50 @@ def check_finite(numbers: FloatArray, column_type: ColumnType) -> FloatArray:
 
 
 def check_exact(column_type: ColumnType, largest: float) -> None:
-    """Raise if a column of whole numbers has some that floating-point numbers cannot hold."""
-    if largest >= EXACT_INTEGERS:
-        raise _too_large(column_type.name)
+    """Raise if a column of whole numbers is so large that floating-point numbers skip some."""
+    if largest >= MAX_EXACT_INTEGER:
+        raise beyond_exact(column_type.name)
 
 
 def from_numbers(
-    column: nw.Series[Any], column_type: ColumnType, before: FloatArray, after: FloatArray
+    column: nw.Series[Any], column_type: ColumnType, *, before: FloatArray, after: FloatArray
 ) -> nw.Series[Any]:
-    """Return the column with its changed cells replaced; the others stay as they were written.
+    """Return the column with its changed cells replaced; all others stay as they were written.
 
-    The column's type stays, but for whole numbers that are to be repaired as numbers, which become
-    floats; decimals are rounded to their own places, and text stays text.
+    The column keeps its type, except that whole numbers become floats if they are repaired as
+    numbers, and a wider type if theirs is too narrow. Decimals are rounded to their own scale, and
+    text stays text.
     """
     rows = np.flatnonzero(before != after)
     rows = rows[~np.isnan(before[rows])]
     changed = after[rows]
+    cells: Any
     if column_type.kind in ("number", "integer"):
         numbers = changed if column_type.kind == "number" else changed.astype(np.int64)
-        values = nw.new_series("", numbers, backend=column.implementation)
         if column_type.kind == "number" and column.dtype.is_integer():
             column = column.cast(nw.Float64())
-        elif column.dtype.is_integer() and not _holds(column.dtype, numbers):
-            column = column.cast(nw.Int64())
-        if not is_text(column.dtype):
-            return column.scatter(rows, values.cast(column.dtype))
-        labels = values.cast(nw.String()).to_list()
+        elif column.dtype.is_integer() and numbers.size:
+            limits = np.iinfo(str(column.dtype).lower())
+            if numbers.min() < limits.min or limits.max < numbers.max():
+                column = column.cast(nw.Int64())
+        cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
     elif column_type.categories == TRUTH_VALUES:
-        return column.scatter(rows, changed.astype(bool))
+        cells = changed.astype(bool)
     else:
-        labels = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)].tolist()
-    if column.implementation is nw.Implementation.PYARROW:
+        cells = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)].tolist()
+    if column.implementation is nw.Implementation.PYARROW and is_text(column.dtype):
         # Arrow sets cells of plain text only, and has several types of text.
-        texts: Any = column.cast(nw.String()).scatter(rows, labels).to_native()
+        texts: Any = column.cast(nw.String()).to_native().cast("string")
+        plain: nw.Series[Any] = nw.from_native(texts, series_only=True)
         native: Any = column.to_native()
-        cast: nw.Series[Any] = nw.from_native(texts.cast(native.type), series_only=True)
+        repaired: Any = plain.scatter(rows, cells).to_native()
+        cast: nw.Series[Any] = nw.from_native(repaired.cast(native.type), series_only=True)
         return cast.alias(column.name)
     try:
-        return column.scatter(rows, labels)
+        return column.scatter(rows, cells)
     except Exception as error:  # each backend has errors of its own
+        if not is_text(column.dtype):
+            raise
         raise ColumnError(
             f"column {column_type.name!r}: its type cannot hold all of "
             f"{listed(column_type.categories)}: give it the categories of the table that was "
@@ -267,36 +270,31 @@ def from_numbers(
         ) from error
 
 
-def _holds(dtype: nw.dtypes.DType, numbers: NDArray[Any]) -> bool:
-    """Return whether a type of whole numbers can hold these."""
-    limits = np.iinfo(str(dtype).lower())
-    return not numbers.size or bool(limits.min <= numbers.min() and numbers.max() <= limits.max)
+def _categories(column: nw.Series[Any], *, declared: bool) -> tuple[str, ...]:
+    """Return the different texts of a column, or raise if they cannot be categories.
 
-
-def _categories(column: nw.Series[Any]) -> tuple[str, ...]:
-    values = column.filter(~column.is_null()).unique().to_list()
-    not_text = [value for value in values if not isinstance(value, str)]
+    If the user did not declare categories, a column with a text of its own in most rows is taken
+    for an identifier.
+    """
+    texts = column.filter(~column.is_null()).unique().to_list()
+    not_text = [value for value in texts if not isinstance(value, str)]
     if not_text:
         raise ColumnError(
             f"columns: {column.name!r} holds {not_text[0]!r} among its categories; expected text"
         )
-    if len(values) > MAX_CATEGORIES:
+    if len(texts) > MAX_CATEGORIES:
         raise ColumnError(
-            f"columns: {column.name!r} has {len(values):,} different texts, more than "
+            f"columns: {column.name!r} has {len(texts):,} different texts, more than "
             f"{MAX_CATEGORIES:,}: not categories that strata could share; leave it out"
         )
-    return tuple(sorted(values))
-
-
-def _check_identifier(column: nw.Series[Any], category_count: int) -> None:
-    """Raise if a column that nobody called categories has a text of its own in most rows."""
-    row_count = len(column) - int(column.null_count())
-    if category_count > MAX_CATEGORIES_OF_FEW_ROWS and 2 * category_count > row_count:
+    known_count = len(column) - int(column.null_count())
+    if not declared and len(texts) > MAX_CATEGORIES_OF_FEW_ROWS and 2 * len(texts) > known_count:
         raise ColumnError(
-            f"columns: {column.name!r} has {category_count:,} different texts in {len(column):,} "
+            f"columns: {column.name!r} has {len(texts):,} different texts in {len(column):,} "
             "rows: an identifier, not categories that strata could share; name the columns to "
             "repair, without it"
         )
+    return tuple(sorted(texts))
 
 
 def _an_example(column: nw.Series[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Whole tables into files, with every column as it came."""
+"""Write whole tables to files, every column with the type that it came with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUT_ENDINGS = (".csv", ".tsv", ".parquet")
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
-    """Raise unless the file's ending is one that a table can be written as."""
+    """Raise unless a table can be written to a file with this ending."""
     if not Path(path).name.lower().endswith(OUT_ENDINGS):
         raise OutputError(f"{path}: expected a name ending in {', '.join(OUT_ENDINGS)}")
 
@@ -25,7 +25,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
 def write_table(
     path: str | os.PathLike[str], frame: nw.DataFrame[Any], separator: str = ","
 ) -> None:
-    """Write a table as CSV or Parquet, whole or not at all; .tsv has tabs."""
+    """Write a table as CSV or Parquet, whole or not at all; a .tsv file gets tabs."""
     check_output(path)
     table = frame.to_arrow()
     # Not the suffix: a file may be called .parquet and nothing else.
@@ -42,14 +42,15 @@ def write_table(
             return
         import duckdb
 
-        mark = "\t" if ending == ".tsv" else separator
-        duckdb.connect().from_arrow(table).write_csv(str(file), sep=mark, header=True)
+        delimiter = "\t" if ending == ".tsv" else separator
+        duckdb.connect().from_arrow(table).write_csv(str(file), sep=delimiter, header=True)
 
     def write(target: Path) -> None:
         if target.is_file():
             write_to(target)
             return
-        # A pipe or a device gets the bytes of a whole file: libraries remove what fails.
+        # A pipe or a device gets the bytes of a finished file, because the libraries delete the
+        # target if they fail.
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / f"table{ending}"
             write_to(file)
@@ -64,10 +65,10 @@ def write_table(
 
 
 def _with_pandas_notes(table: Any) -> Any:
-    """Return the table with pandas' notes on its columns' types as they are now.
+    """Return the table with pandas' notes on column types brought up to date.
 
-    pandas keeps them in the metadata of a Parquet file, and would turn repaired numbers back into
-    whole ones by them.
+    pandas keeps the types of its columns in the metadata of a Parquet file. If a whole number was
+    repaired to a float, pandas would round it when it reads the file by the old notes.
     """
     import pyarrow as pa
 
