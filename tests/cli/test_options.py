@@ -9,8 +9,8 @@ import pytest
 from counted import measure
 
 from fourfifths._cli.options import (
-    CertificateFormat,
     Format,
+    PageFormat,
     bands,
     check_outputs,
     check_writable,
@@ -62,9 +62,18 @@ def test_a_format_that_is_named_counts_more_than_the_ending():
 
 
 def test_an_ending_of_a_format_that_there_is_not_is_refused():
-    with pytest.raises(OptionError, match=r"--out a\.csv: cannot be written as csv; name a"):
-        check("a.csv", formats=CertificateFormat)
-    assert check("a.csv", form=CertificateFormat.JSON, formats=CertificateFormat) == "json"
+    with pytest.raises(
+        OptionError, match=r"--out a\.csv: .* as csv; expected .*\.txt, \.json, \.md"
+    ):
+        check("a.csv", formats=PageFormat)
+    assert check("a.csv", form=PageFormat.JSON, formats=PageFormat) == "json"
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.pdf", "a.docx", "a.jsonl"])
+def test_an_ending_that_names_no_format_is_refused(name):
+    with pytest.raises(OptionError, match=rf"--out {name}: cannot be written as .*name a --format"):
+        check(name)
+    assert check(name, form=Format.JSON) is Format.JSON
 
 
 @pytest.mark.parametrize("ending", [".png", ".svg", ".PNG"])
@@ -82,12 +91,12 @@ def test_a_picture_of_another_ending_is_refused(name):
 def test_the_table_itself_is_not_overwritten(folder, option):
     (folder / "t.svg").touch()
     with pytest.raises(OutputError, match=rf"--{option} t\.svg: is the file that is audited"):
-        check(**{option: "./t.svg"}, source="t.svg")
+        check(**{option: "./t.svg"}, source="t.svg", form=Format.TABLE)
 
 
 def test_one_name_for_two_outputs_is_refused():
     with pytest.raises(OutputError, match=r"--plot a\.svg: is the name of --out too"):
-        check(out="a.svg", plot="a.svg")
+        check(out="a.svg", plot="a.svg", form=Format.TABLE)
 
 
 def test_a_folder_cannot_be_written(folder):

@@ -18,7 +18,7 @@ from certificates import certificate
 from pyarrow import parquet
 
 import fourfifths
-from fourfifths._cli.options import CertificateFormat
+from fourfifths._cli.options import PageFormat
 from fourfifths._cli.repair import EffectChoice, show_repair
 from fourfifths._effect.amount import CertifiedAmount, Step
 from fourfifths._effect.files import repair_file
@@ -661,15 +661,16 @@ def test_the_amount_found_is_told_in_every_format(
     path = write(tmp_path / "in.csv", APART, "group,score")
     options: dict[str, Any] = {"amount": "certified", "least_certified_amount": found}
     repaired = repair_file(str(path), protected=["group"], **options)
-    show_repair(repaired, EffectChoice.QUICK, CertificateFormat(shown))
+    show_repair(repaired, EffectChoice.QUICK, PageFormat(shown))
     out = capsys.readouterr().out
     if shown == "json":
         amount = json.loads(out)["certified_amount"]
         assert (amount["amount"], amount["curve"][0]["verdict"]) == (0.3125, "certified")
     else:
+        head, mark = ("# ", "- ") if shown == "markdown" else ("", "")
         assert out.startswith(
-            "the least certified amount is 0.3125, on held-out rows\n"
-            "amount 0.312: certified, BER 0.450, floor 0.900 (0.850 to 1.000)\n\n"
+            f"{head}the least certified amount is 0.3125, on held-out rows\n\n"
+            f"{mark}amount 0.312: certified, BER 0.450, floor 0.900 (0.850 to 1.000)\n\n"
         )
 
 

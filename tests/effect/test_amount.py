@@ -16,7 +16,7 @@ import pytest
 from certificates import auditor, certificate, pair
 
 from fourfifths import Repairer, least_certified_amount
-from fourfifths._effect.amount import CertifiedAmount, Step
+from fourfifths._effect.amount import CertifiedAmount, Step, least_amount
 from fourfifths.errors import ColumnError, FourfifthsError, GroupError, OptionError
 
 # A is 0 and B is 10: geometric repair by an amount makes A five times the amount.
@@ -473,3 +473,12 @@ def test_six_thousand_rows_are_certified_at_four_fifths() -> None:
     assert all(
         (step.verdict == "certified") == (step.amount >= found.amount) for step in found.curve
     )
+
+
+@pytest.mark.parametrize(
+    ("least", "tolerance", "expected"),
+    # By halves from 0 and 1 down to the tolerance: above .3 lie 1/2, then 1/2 and 3/8, then 5/16.
+    [(0.3, 0.5, 0.5), (0.3, 0.25, 0.5), (0.3, 0.125, 0.375), (0.0, 0.1, 0.0), (1.5, 0.1, None)],
+)
+def test_the_least_amount_by_halves(least: float, tolerance: float, expected: float | None) -> None:
+    assert least_amount(lambda amount: amount >= least, tolerance) == expected

@@ -17,7 +17,14 @@ from certificates import auditor, certificate, pair
 from scipy.stats import wasserstein_distance
 
 import fourfifths
-from fourfifths._effect.effect import AuditRoles, check_audit_roles, effect
+from fourfifths._effect.effect import (
+    AuditRoles,
+    check_audit_roles,
+    earthmover_distance,
+    effect,
+    middle_rank,
+    total_variation,
+)
 from fourfifths._effect.result import Audit, ColumnEffect, RepairEffect
 from fourfifths._tables.load import rows_of
 from fourfifths.errors import ColumnError, FourfifthsError, GroupError, OptionError
@@ -469,3 +476,26 @@ def test_what_is_asked_of_the_model() -> None:
             "unknown": (),
             "random_state": 0,
         }
+
+
+# --- the measures ---
+
+
+def test_the_middle_rank_of_equals_by_hand() -> None:
+    # Among 1, 2, 2, 3: below 2 lies one of four, up to 2 lie three; 0 is before all, 9 after.
+    ranks = middle_rank(np.array([1.0, 2, 2, 3]), np.array([2.0, 0, 9, 1]))
+    assert ranks.tolist() == [(1 + 3) / 8, 0, 1, 1 / 8]
+
+
+def test_the_distance_is_of_the_stratum_farthest_from_the_largest() -> None:
+    # Stratum 0 is the largest. Stratum 1 lies 1 above it, stratum 2 lies 4 below.
+    values = np.array([1.0, 1, 1, 2, 2, -3, -3])
+    strata = np.array([0, 0, 0, 1, 1, 2, 2], dtype=np.int16)
+    assert earthmover_distance(values, strata) == pytest.approx(4)
+
+
+def test_total_variation_by_hand() -> None:
+    # Shares 1/2, 1/2, 0 of the largest stratum, against 1/4, 1/4, 1/2: half of 1/4 + 1/4 + 1/2.
+    values = np.array([0.0, 0, 0, 1, 1, 1, 0, 1, 2, 2])
+    strata = np.array([0] * 6 + [1] * 4, dtype=np.int16)
+    assert total_variation(values, strata, 3) == pytest.approx(1 / 2)

@@ -187,3 +187,8 @@ def test_a_score_is_checked_against_the_rule():
         check_score(rules["nyc-ll144"], score="s", outcome="y", weights=None)
     with pytest.raises(OptionError, match="takes no weighted median"):
         check_score(rules["nyc-ll144"], score="s", outcome=None, weights="w")
+
+
+def test_without_means_the_reason_is_the_rule():
+    why = city(pl.DataFrame(SCORES))["A"].why["mean_difference"]
+    assert why == "the rule compares scores with their median, not by their means"

@@ -24,6 +24,11 @@ class Speechless(Result):
     figure: float
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Measured(Result):
+    figure: float
+
+
 def test_a_result_of_a_few_lines_is_a_headline_and_sentences():
     document = to_document(Answer(lines=("verified", "the same data", "the same figures")))
     assert document.headline == "verified"
@@ -41,11 +46,11 @@ def test_a_result_with_neither_a_page_nor_a_text_is_a_mistake_of_its_maker():
 
 def test_a_page_of_another_kind_of_result_can_be_registered():
     @to_document.register
-    def _(result: Speechless) -> Document:
+    def _(result: Measured) -> Document:
         return Document(headline=f"the figure is {result.figure}")
 
-    assert document_text(to_document(Speechless(figure=0.5))) == "the figure is 0.5"
-    assert str(Speechless(figure=0.25)) == "the figure is 0.25"
+    assert document_text(to_document(Measured(figure=0.5))) == "the figure is 0.5"
+    assert str(Measured(figure=0.25)) == "the figure is 0.25"
 
 
 def test_a_page_does_not_change():

@@ -12,11 +12,11 @@ from fourfifths._cli.options import (
     Auditor,
     Band,
     Beta,
-    CertificateFormat,
     Columns,
     Favorable,
     Out,
     Outcome,
+    PageFormat,
     Plot,
     Protected,
     Reference,
@@ -49,12 +49,12 @@ def certify(
     band: Band = None,
     unknown: Unknown = None,
     random_state: Seed = 0,
-    output_format: Annotated[CertificateFormat | None, FORMAT_OPTION] = None,
+    output_format: Annotated[PageFormat | None, FORMAT_OPTION] = None,
     out: Out = None,
     plot: Plot = None,
 ) -> None:
     """Certify that no rule on the other columns can have disparate impact."""
-    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=CertificateFormat)
+    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=PageFormat)
     from fourfifths._certify.certify import certify as run
 
     certificate = run(

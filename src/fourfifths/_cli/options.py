@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -26,15 +26,16 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-class CertificateFormat(StrEnum):
-    """How a result is shown that is no table of rows."""
+class PageFormat(StrEnum):
+    """The formats of results that are pages, and not rows of a table."""
 
     TABLE = "table"
     JSON = "json"
     MARKDOWN = "markdown"
 
 
-FORMAT_OF_ENDING = {".json": "json", ".csv": "csv", ".md": "markdown", ".txt": "table"}
+# An output file's ending names its format; a file without an ending holds the table.
+FORMAT_OF_ENDING = {"": "table", ".txt": "table", ".json": "json", ".csv": "csv", ".md": "markdown"}
 PLOT_ENDINGS = (".png", ".svg")
 PLOT_DPI = 200
 
@@ -123,9 +124,14 @@ def check_outputs(
 
     The format is the one asked for, or the one that the ending of `out` names.
     """
-    named = FORMAT_OF_ENDING.get(out.suffix.lower() if out else "", "table")
+    ending = out.suffix.lower() if out else ""
+    named = FORMAT_OF_ENDING.get(ending)
     if form is None and named not in list(formats):
-        raise OptionError(f"--out {out}: cannot be written as {named}; name a --format")
+        endings = [end for end, name in FORMAT_OF_ENDING.items() if end and name in list(formats)]
+        raise OptionError(
+            f"--out {out}: cannot be written as {named or ending}; expected a name ending in "
+            f"{', '.join(endings)}, or name a --format"
+        )
     if plot is not None and plot.suffix.lower() not in PLOT_ENDINGS:
         raise OptionError(f"--plot {plot}: expected a name ending in .png or .svg")
     for option, path in (("--out", out), ("--plot", plot)):
@@ -137,7 +143,7 @@ def check_outputs(
                 )
     if plot is not None and out is not None and is_same_file(plot, out):
         raise OutputError(f"--plot {plot}: is the name of --out too; choose another name")
-    return formats(named) if form is None else form
+    return formats(str(named)) if form is None else form
 
 
 def check_writable(option: str, path: Path) -> None:
@@ -187,17 +193,20 @@ def shell_text(result: Result, form: StrEnum) -> str:
     from fourfifths._report import document_markdown, document_text
     from fourfifths._report.csv import records_csv
 
-    if form == Format.JSON:
-        return f"{result.to_json()}\n"
-    if form == Format.CSV:
-        return records_csv(result.to_records())
-    if form == Format.MARKDOWN:
-        return document_markdown(shell_document(result))
-    return f"{document_text(shell_document(result))}\n"
+    renderers: dict[str, Callable[[], str]] = {
+        Format.TABLE: lambda: f"{document_text(shell_document(result))}\n",
+        Format.JSON: lambda: f"{result.to_json()}\n",
+        Format.CSV: lambda: records_csv(result.to_records()),
+        Format.MARKDOWN: lambda: document_markdown(shell_document(result)),
+    }
+    return renderers[form]()
 
 
 def shell_document(result: Result) -> Any:
-    """Return a result as a page whose notes name options instead of Python arguments."""
+    """Return a result as a page whose notes name options instead of Python arguments.
+
+    That is why the shell renders the page itself, and does not call `Result.to_markdown`.
+    """
     from fourfifths._cli.messages import for_shell
     from fourfifths._report import to_document
 

@@ -11,9 +11,9 @@ import typer
 
 from fourfifths._cli.options import (
     Band,
-    CertificateFormat,
     Favorable,
     Outcome,
+    PageFormat,
     Protected,
     Reference,
     Source,
@@ -136,8 +136,8 @@ def repair(
         ),
     ] = None,
     output_format: Annotated[
-        CertificateFormat, typer.Option("--format", help="How to show what the repair did.")
-    ] = CertificateFormat.TABLE,
+        PageFormat, typer.Option("--format", help="How to show what the repair did.")
+    ] = PageFormat.TABLE,
 ) -> None:
     """Repair a table so that its columns no longer reveal a protected attribute.
 
@@ -199,13 +199,13 @@ def repair(
     show_repair(repaired, effect or default_detail, output_format)
 
 
-def show_repair(repaired: FileRepair, detail: EffectChoice, form: CertificateFormat) -> None:
+def show_repair(repaired: FileRepair, detail: EffectChoice, form: PageFormat) -> None:
     """Show how the amount was found, and what the repair did."""
     amount = repaired.certified_amount
     effect = None
     if detail is not EffectChoice.NONE:
         effect = repaired.effect("full" if detail is EffectChoice.FULL else "quick")
-    if form is CertificateFormat.JSON:
+    if form is PageFormat.JSON:
         import json
 
         report: dict[str, Any] = {"effect": None} if effect is None else effect.to_dict()
@@ -213,7 +213,8 @@ def show_repair(repaired: FileRepair, detail: EffectChoice, form: CertificateFor
         sys.stdout.write(f"{json.dumps(report, indent=2, allow_nan=False)}\n")
         return
     if amount is not None:
-        sys.stdout.write(f"{amount}\n\n")
+        show(amount, form)
+        sys.stdout.write("\n")
     if effect is not None:
         show(effect, form)
 

@@ -170,7 +170,7 @@ def least_certified_amount(
         unknown=repairer.unknown,
         outcome_is="needed" if beta is None else "optional",
     )
-    held_out_folds = _fitted_folds(load_rows(table).dataframe, repairer, random_state=random_state)
+    held_out_folds = fitted_folds(load_rows(table).dataframe, repairer, random_state=random_state)
     fitted = held_out_folds[0][0]
     reference_values = {
         column: group for column, group in roles.designated.items() if column in stratifying
@@ -207,7 +207,7 @@ def least_certified_amount(
             progress_bar.advance(f"amount {amount:g}")
             return certificates[amount].verdict == "certified"
 
-        least = _search(is_certified, tolerance)
+        least = least_amount(is_certified, tolerance)
     return CertifiedAmount(
         amount=least,
         curve=tuple(_step(amount, certificates[amount]) for amount in sorted(certificates)),
@@ -217,7 +217,7 @@ def least_certified_amount(
     )
 
 
-def _search(is_certified: Callable[[float], bool], tolerance: float) -> float | None:
+def least_amount(is_certified: Callable[[float], bool], tolerance: float) -> float | None:
     """Return the least certified amount by bisection, to within the tolerance; None if none is."""
     if not is_certified(1.0):
         return None
@@ -230,7 +230,7 @@ def _search(is_certified: Callable[[float], bool], tolerance: float) -> float | 
     return high
 
 
-def _fitted_folds(
+def fitted_folds(
     frame: nw.DataFrame[Any], repairer: Repairer, *, random_state: int
 ) -> list[tuple[Repairer, Any]]:
     """Return each fold of the rows with a repairer that was fitted to the other folds."""

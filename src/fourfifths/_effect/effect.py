@@ -91,14 +91,14 @@ def effect(
         for old_column, new_column in zip(values, new_values, strict=True)
     ]
     columns = tuple(
-        _column_effect(column_type, old_column, new_column, codes)
+        column_effect(column_type, old_column, new_column, codes)
         for column_type, old_column, new_column in zip(
             column_types, values, new_values, strict=True
         )
     )
 
     audits: tuple[Audit | None, Audit | None] = (None, None)
-    notes = _stratum_notes(fitted, codes)
+    notes = stratum_notes(fitted, codes)
     if detail == "quick":
         notes.append(
             "no auditor was run, so nothing is said about how well the stratum can still be "
@@ -176,7 +176,7 @@ def _changed(values: FloatArray, new_values: FloatArray) -> BoolArray:
     return np.asarray((values != new_values) & ~np.isnan(values))
 
 
-def _column_effect(
+def column_effect(
     column_type: ColumnType, values: FloatArray, new_values: FloatArray, codes: CodeArray
 ) -> ColumnEffect:
     """Measure how far one column moved, and how far apart the strata are before and after."""
@@ -187,12 +187,12 @@ def _column_effect(
         tables = [values[present], new_values[present]]
         if column_type.kind == "category":
             category_count = len(column_type.categories)
-            distances = [_total_variation(table, strata, category_count) for table in tables]
+            distances = [total_variation(table, strata, category_count) for table in tables]
         else:
             ordered = np.sort(tables[0])
-            ranks = [_middle_rank(ordered, table) for table in tables]
+            ranks = [middle_rank(ordered, table) for table in tables]
             rank_moved = float(np.mean(np.abs(ranks[1] - ranks[0])))
-            distances = [_earthmover_distance(table, strata) for table in tables]
+            distances = [earthmover_distance(table, strata) for table in tables]
     return ColumnEffect(
         column=str(column_type.name),
         kind=column_type.kind,
@@ -203,14 +203,14 @@ def _column_effect(
     )
 
 
-def _middle_rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
+def middle_rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
     """Return the middle rank of values among sorted ones, in [0, 1]."""
     below = np.searchsorted(ordered, values, side="left")
     up_to = np.searchsorted(ordered, values, side="right")
     return np.asarray((below + up_to) / (2 * ordered.size), dtype=np.float64)
 
 
-def _earthmover_distance(values: FloatArray, strata: CodeArray) -> float:
+def earthmover_distance(values: FloatArray, strata: CodeArray) -> float:
     """Return the largest distance of a stratum from the largest one, in the column's units."""
     largest = int(np.argmax(np.bincount(strata)))
     base = values[strata == largest]
@@ -224,7 +224,7 @@ def _earthmover_distance(values: FloatArray, strata: CodeArray) -> float:
     )
 
 
-def _total_variation(values: FloatArray, strata: CodeArray, category_count: int) -> float:
+def total_variation(values: FloatArray, strata: CodeArray, category_count: int) -> float:
     """Return the largest total variation between a stratum's shares and the largest one's."""
     cells = strata.astype(np.int64) * category_count + values.astype(np.int64)
     stratum_count = int(strata.max()) + 1
@@ -357,7 +357,7 @@ def _audit(
     )
 
 
-def _stratum_notes(fitted: FittedRepair, codes: CodeArray) -> list[str]:
+def stratum_notes(fitted: FittedRepair, codes: CodeArray) -> list[str]:
     """Return notes on rows that were kept, strata that were pooled, and strata with few rows."""
     strata = fitted.strata
     notes = []

@@ -348,6 +348,11 @@ def reasons(
     not_persons = "whole persons are needed; these are sampling weights"
     selects_reference = comparison.tally.weight_selected[comparison.reference] > 0
     has_unknown = np.any(comparison.attribute.codes == MISSING)
+    mean_reason = "the score does not vary, or a group has no scores"
+    if roles.score is None:
+        mean_reason = "no score was given"
+    elif "score sum" not in counts.sums:
+        mean_reason = "the rule compares scores with their median, not by their means"
     texts = {
         "impact_ratio": no_selection_in_reference,
         "impact_ratio_interval": f"no upper limit: {no_selection_in_reference}",
@@ -362,9 +367,7 @@ def reasons(
         "flip": "the rates are equal, or no one in the reference would remain selected"
         if counts.exact
         else not_persons,
-        "mean_difference": "the score does not vary, or a group has no scores"
-        if roles.score is not None
-        else "no score was given",
+        "mean_difference": mean_reason,
         **dict.fromkeys(("z", "z_p", "standard_deviations", "phi", "holm_p"), no_variation),
         **dict.fromkeys(("fisher_p", "fisher_p_less", "mid_p"), not_persons),
     }

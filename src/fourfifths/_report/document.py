@@ -2,7 +2,8 @@
 
 `to_document` turns a result into a `Document`; each kind of result registers its own version in
 the file of its name. Renderers (`terminal`, `markdown`) know only Documents, so a new format is
-one new file.
+one new file. A renderer passes every text through `printable`, since names are data, begins each
+note with "Note: " and ends it with a full stop. Only a terminal leaves details out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Sheet:
     ----------
     title : str
     headers : tuple of str
-        The first column is text; the others are numbers and set flush right.
+        The columns that name a row are texts; the others are numbers and set flush right.
     rows : tuple of tuple of str
     marked : tuple of int
         The numbers of the rows that stand out, from 0.

@@ -15,7 +15,8 @@ def document_markdown(document: Document) -> str:
                 "| " + " | ".join(escape_markdown(cell) for cell in row) + " |"
                 for row in (sheet.headers, *sheet.rows)
             )
-            alignment = "| --- |" + " ---: |" * (len(sheet.headers) - 1)
+            number_columns = len(sheet.headers) - sheet.name_columns
+            alignment = "|" + " --- |" * sheet.name_columns + " ---: |" * number_columns
             lines += [f"## {escape_markdown(sheet.title)}", "", head, alignment, *rows, ""]
         if section.sentences:
             lines += [f"- {escape_markdown(sentence.text)}" for sentence in section.sentences]
