@@ -287,3 +287,22 @@ def test_sampled_rows_are_spread_evenly(kind):
         found = read(numbered(kind), ["v"], [600, 150], SIZES, seed)
         parts = np.histogram(found.values[found.groups == 0, 0], 10, (0, 3000))[0]
         assert chisquare(parts).pvalue > 0.0005
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_of_numbers_and_words_are_named(kind, tmp_path):
+    columns = {
+        "g": ["a", "b"] * 10,
+        "mixed": ["1", "2", "low", "high"] * 5,
+        "words": ["low", "high"] * 10,
+        "numbers": ["1", "2"] * 10,
+    }
+    found = read(KINDS[kind](columns, tmp_path), ["numbers", "words", "mixed"])
+    assert found.mixed == ("mixed",)
+    assert found.kinds == ("number", "category", "category")
+
+
+def test_declared_categories_are_not_named():
+    table = pl.DataFrame({"g": ["a", "b"] * 2, "v": ["1", "2", "low", "high"]})
+    assert read(table, ["v"]).mixed == ("v",)
+    assert read(table.with_columns(pl.col("v").cast(pl.Categorical)), ["v"]).mixed == ()

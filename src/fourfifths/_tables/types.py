@@ -245,7 +245,13 @@ def from_numbers(
             limits = np.iinfo(str(column.dtype).lower())
             if numbers.min() < limits.min or limits.max < numbers.max():
                 column = column.cast(nw.Int64())
-        cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
+        if is_text(column.dtype):
+            # By Arrow for every library: 52.0 is "52.0" in some and "52" in others.
+            import pyarrow as pa
+
+            cells = pa.array(numbers).cast(pa.string()).to_pylist()
+        else:
+            cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
     elif column_type.categories == TRUTH_VALUES:
         cells = changed.astype(bool)
     else:

@@ -1,0 +1,317 @@
+"""Bands, joint groups, and the reference that all others are compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from kinds_of_tables import EVERY_KIND, in_memory
+
+import fourfifths
+from fourfifths._tables.counts import count
+from fourfifths._tables.groups import (
+    Attribute,
+    Bands,
+    attributes,
+    check_banded,
+    choose_reference,
+    compatible,
+    find_value,
+    label,
+    name_bands,
+    read_bands,
+    tally,
+    with_bands,
+)
+from fourfifths._tables.table import open_table
+from fourfifths.errors import ColumnError, GroupError, OutcomeError
+
+AGES = Bands(column="age", edges=(25.0, 40.0))
+GROUPS = [("a",), ("b",), ("c",)]
+
+
+def counts_of(keys, **columns):
+    return count(open_table(pl.DataFrame(columns)), keys)
+
+
+@pytest.mark.parametrize(
+    ("age", "band"),
+    [(-1e9, 0), (24.999, 0), (25, 0), (25.001, 1), (40, 1), (40.001, 2), (1e9, 2)],
+)
+def test_an_edge_belongs_to_the_band_below_it(age, band):
+    assert AGES.labels_of(np.array([age])).tolist() == [AGES.labels[band]]
+    table = with_bands(open_table(pl.DataFrame({"age": [float(age)]})), {"age": AGES})
+    assert table.rows(table.frame.select(table.names["age"])) == [(band,)]
+
+
+def test_a_missing_number_is_in_no_band():
+    assert AGES.labels_of(np.array([np.nan, 30])).tolist() == [None, "25 < age <= 40"]
+    table = with_bands(open_table(pl.DataFrame({"age": [None, 30.0]})), {"age": AGES})
+    assert table.rows(table.frame.select(table.names["age"])) == [(None,), (1,)]
+
+
+@pytest.mark.parametrize(
+    ("edges", "labels"),
+    [
+        ((5,), ("n <= 5", "n > 5")),
+        ((-1.5, 0, 1e6), ("n <= -1.5", "-1.5 < n <= 0", "0 < n <= 1000000", "n > 1000000")),
+    ],
+)
+def test_bands_are_named_by_their_edges(edges, labels):
+    bands = read_bands({"n": edges})["n"]
+    assert bands.labels == labels
+
+
+@pytest.mark.parametrize(
+    "edges", [[], [2, 1], [1, 1], ["x"], None, 5, [None], [float("nan")], [float("-inf"), 1]]
+)
+def test_edges_that_do_not_rise_are_refused(edges):
+    with pytest.raises(ColumnError, match=r"bands: the edges of 'n' are .*expected one or more"):
+        read_bands({"n": edges})
+
+
+def test_edges_may_be_texts_as_the_shell_has_them():
+    assert read_bands({"n": ["25", "40"]})["n"].edges == (25.0, 40.0)
+
+
+def test_no_bands_are_no_bands():
+    assert read_bands(None) == {}
+    with pytest.raises(ColumnError, match=r"bands=\[1\]: expected a mapping of column to edges"):
+        read_bands([1])
+
+
+def test_bands_of_a_column_that_makes_no_groups_are_refused():
+    check_banded({"age": AGES}, ["sex", "age"])
+    with pytest.raises(ColumnError, match="bands: 'age' is not a protected column; expected 'sex'"):
+        check_banded({"age": AGES}, ["sex"])
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_bands_make_the_same_groups_for_an_audit_and_for_a_repair(kind, tmp_path):
+    columns = {
+        "age": [20, 25, 26, 40, 41, 60] * 4,
+        "x": list(range(24)),
+        "hired": ["yes", "no", "no", "yes"] * 6,
+    }
+    table = EVERY_KIND[kind](columns, tmp_path)
+    bands = {"age": [25, 40]}
+    result = fourfifths.impact(table, protected="age", outcome="hired", bands=bands)
+    repairer = fourfifths.Repairer("age", bands=bands, columns=["x"]).fit(in_memory(table))
+    # Six ages, two in each band, four rows of each.
+    expected = {"age <= 25": 8, "25 < age <= 40": 8, "age > 40": 8}
+    assert {group.group: group.n for group in result.attributes[0].groups} == expected
+    assert dict(zip(repairer.strata_.labels, repairer.strata_.rows, strict=True)) == expected
+
+
+def test_banded_codes_get_their_names():
+    table = with_bands(open_table(pl.DataFrame({"age": [20, 30, 50, 50]})), {"age": AGES})
+    counts = name_bands(count(table, ["age"]), {"age": AGES})
+    assert counts.values["age"] == AGES.labels
+
+
+def test_joint_groups_are_those_that_occur():
+    counts = counts_of(["s", "r"], s=["f", "f", "m", "m", None], r=[1, 2, 1, 1, 2])
+    first, second, joint = attributes(counts, ["s", "r"])
+    assert (first.groups, second.groups) == ((("f",), ("m",)), ((1,), (2,)))
+    assert joint.groups == (("f", 1), ("f", 2), ("m", 1))
+    assert joint.protected == ("s", "r")
+    assert joint.labels == ("f & 1", "f & 2", "m & 1")
+    # Cells: (f 1), (f 2), (m 1) with 1, 1, 2 rows, and one row of unknown sex.
+    rows = dict.fromkeys(range(-1, 3), 0.0)
+    for code, size in zip(joint.codes, counts.rows, strict=True):
+        rows[int(code)] += size
+    assert rows == {-1: 1, 0: 1, 1: 1, 2: 2}
+
+
+def test_rows_of_unknown_membership_may_be_of_a_group_that_nothing_rules_out():
+    counts = counts_of(["s", "r"], s=["f", "m", "f", "m", None, None], r=[1, 1, 2, 2, 1, None])
+    joint = attributes(counts, ["s", "r"])[-1]
+    for group, expected in ((("f", 1), 2), (("m", 2), 1)):
+        possible = compatible(joint, counts, joint.groups.index(group))
+        # Sex unknown and r = 1 could be f 1, but not m 2; both unknown could be either.
+        assert counts.rows[possible].sum() == expected
+
+
+def test_labels_differ_even_if_the_texts_do_not():
+    attribute = Attribute(protected=("g",), groups=((1,), ("1",), ("a",)), codes=np.arange(3))
+    assert attribute.labels == ("1", "'1'", "a")
+
+
+def test_groups_that_are_left_out_become_unknown():
+    attribute = Attribute(protected=("g",), groups=tuple(GROUPS), codes=np.array([0, 1, 2, -1, 1]))
+    kept = attribute.keep(np.array([True, False, True]))
+    assert kept.groups == (("a",), ("c",))
+    assert kept.codes.tolist() == [0, -1, 1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("values", "content"), [(["a", "a"], "only 'a'"), ([None, None], "nothing but missing values")]
+)
+def test_one_group_is_nothing_to_compare(values, content):
+    counts = counts_of(["g"], g=values)
+    with pytest.raises(GroupError, match=f"protected='g': the column holds {content}; expected"):
+        attributes(counts, ["g"])
+
+
+@pytest.mark.parametrize("make", [int, float, str])
+def test_more_than_20_numbers_are_to_be_banded(make):
+    attributes(counts_of(["g"], g=[make(n) for n in range(20)]), ["g"])
+    with pytest.raises(ColumnError, match=r"a numeric column with 21 .* bands=\{'g': \[25, 40\]\}"):
+        attributes(counts_of(["g"], g=[make(n) for n in range(21)]), ["g"])
+
+
+def test_more_than_20_words_are_groups():
+    assert (
+        len(attributes(counts_of(["g"], g=[f"job {n}" for n in range(30)]), ["g"])[0].groups) == 30
+    )
+
+
+def test_a_tally_sums_rows_and_weights_and_has_kishs_effective_size():
+    table = pl.DataFrame({"g": ["a", "a", "b", None], "y": [1, 0, 1, 1], "w": [1.0, 3.0, 2.0, 9.0]})
+    counts = count(open_table(table), ["g", "y"], weights="w")
+    attribute = attributes(counts, ["g"])[0]
+    sums = tally(attribute.codes, counts, counts.codes["y"] == 1, 2)
+    assert sums.rows.tolist() == [2, 1]
+    assert sums.rows_selected.tolist() == [1, 1]
+    assert sums.weight.tolist() == [4, 2]
+    assert sums.weight_selected.tolist() == [1, 2]
+    # Group a: (1 + 3)^2 / (1 + 9).
+    assert sums.effective.tolist() == [pytest.approx(1.6), pytest.approx(1)]
+
+
+def test_a_group_is_named_by_its_values():
+    assert label(("f", 1, True)) == "f & 1 & True"
+
+
+# ---------------------------------------------------------------- values that a user names
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("a", ["a", "b"], "a"),
+        (1, [1, 2], 1),
+        ("1", [1, 2], 1),
+        (1, ["1", "2"], "1"),
+        ("1", [1.0, 2.0], 1.0),
+        ("1.0", [1, 2], 1),
+        ("1e0", [1, 2], 1),
+        (1, ["1", 1], 1),
+        ("1", ["1", 1], "1"),
+        (True, [False, True], True),
+        ("true", [False, True], True),
+        ("TRUE", [False, True], True),
+        (True, [1, True], True),
+        (1, [True, 1], 1),
+        (1, [False, True], True),
+        ("yes", ["Yes", "yes"], "yes"),
+        (np.int64(2), [1, 2], 2),
+    ],
+)
+def test_a_value_is_named_by_itself_by_its_text_or_by_its_number(name, values, expected):
+    value = find_value(name, values, message="none")
+    assert value == expected
+    assert type(value) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("c", ["a", "b"]), ("Yes", ["yes", "no"]), ("3", [1, 2]), (None, ["a"]), ("true", ["True"])],
+)
+def test_a_name_of_nothing_is_an_error(name, values):
+    with pytest.raises(OutcomeError, match=r"^not there.*\(values: "):
+        find_value(name, values, message="not there", error=OutcomeError)
+
+
+def test_a_name_of_two_values_is_an_error():
+    with pytest.raises(GroupError, match=r"ambiguous.*\(values: '1', '1.0'\)"):
+        find_value("1.00", ["1", "1.0"], message="ambiguous")
+
+
+# ---------------------------------------------------------------- the reference
+
+
+@pytest.mark.parametrize(
+    ("groups", "name", "index"),
+    [
+        (GROUPS, "b", 1),
+        ([(1,), (2,)], 2, 1),
+        ([(1,), (2,)], "2", 1),
+        ([(1.0,), (2.0,)], "2", 1),
+        ([("1",), ("2",)], 2, 1),
+        ([(False,), (True,)], "true", 1),
+    ],
+)
+def test_a_reference_is_designated_by_value_text_or_number(groups, name, index):
+    assert choose_reference(["g"], groups, designated={"g": name}) == index
+
+
+def test_a_joint_reference_names_every_column():
+    groups = [("f", 1), ("f", 2), ("m", 1)]
+    assert choose_reference(["s", "r"], groups, designated={"s": "m", "r": "1"}) == 2
+    with pytest.raises(GroupError, match="reference: no rows are 'm & 2'"):
+        choose_reference(["s", "r"], groups, designated={"s": "m", "r": 2})
+
+
+def test_a_partly_designated_joint_reference_is_not_designated():
+    groups = [("f", 1), ("f", 2), ("m", 1)]
+    options = {"designated": {"s": "m"}, "rates": np.array([0.1, 0.9, 0.5])}
+    assert choose_reference(["s", "r"], groups, otherwise="highest rate", **options) == 1
+    with pytest.raises(GroupError, match=r"reference: why; name it, as in reference=\{'s': 'f'"):
+        choose_reference(["s", "r"], groups, reason="why", **options)
+
+
+def test_a_designated_reference_comes_before_any_rate():
+    rates = np.array([0.9, 0.1, 0.5])
+    designated = {"g": "b"}
+    assert (
+        choose_reference(
+            ["g"], GROUPS, designated=designated, rates=rates, otherwise="highest rate"
+        )
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("rates", "index"),
+    [([0.1, 0.9, 0.5], 1), ([np.nan, 0.0, np.nan], 1), ([0.5, 0.5, 0.1], 0), ([np.nan] * 3, 0)],
+)
+def test_the_highest_rate_is_never_nan_and_the_first_of_equals(rates, index):
+    rates = np.array(rates)
+    assert (
+        choose_reference(["g"], GROUPS, designated={}, rates=rates, otherwise="highest rate")
+        == index
+    )
+
+
+def test_the_largest_group_is_the_first_of_equals():
+    sizes = np.array([3.0, 7.0, 7.0])
+    assert choose_reference(["g"], GROUPS, designated={}, sizes=sizes, otherwise="largest") == 1
+
+
+def test_a_reference_that_must_be_designated_is_asked_for_with_an_example():
+    match = r"reference: two rules need it; name it, as in reference=\{'g': 'a'\} \(groups: 'a', "
+    with pytest.raises(GroupError, match=match):
+        choose_reference(["g"], GROUPS, designated={}, reason="two rules need it")
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+@pytest.mark.parametrize("reference", [2, "2", 2.0, {"g": 2}])
+def test_every_kind_of_table_takes_a_reference_as_value_or_text(reference, kind, tmp_path):
+    columns = {"g": [1, 2, 3] * 8, "x": [1, 5, 2, 4] * 6, "hired": ["yes", "no", "no", "no"] * 6}
+    table = EVERY_KIND[kind](columns, tmp_path)
+    options = {"protected": "g", "outcome": "hired", "reference": reference}
+    assert fourfifths.impact(table, **options).attributes[0].reference == "2"
+    certificate = fourfifths.certify(
+        table, auditors=["naive-bayes"], folds=2, progress=False, **options
+    )
+    assert {pair.reference for pair in certificate.pairs} == {"2"}
+
+
+def test_a_reference_among_bands_is_the_name_of_a_band():
+    table = pd.DataFrame({"age": [20, 30, 50] * 4, "hired": ["yes", "no", "no", "yes"] * 3})
+    result = fourfifths.impact(
+        table, protected="age", outcome="hired", bands={"age": [25, 40]}, reference="age > 40"
+    )
+    assert result.attributes[0].reference == "age > 40"
