@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import narwhals as nw
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 
 from fourfifths._tables.load import load_rows
 
@@ -51,6 +52,15 @@ TYPED = DATAFRAMES | {
 }
 # A CSV file holds text only, and cannot tell an empty text from a missing one.
 EVERY_KIND = TYPED | {"csv": as_csv}
+# One of each way into the package runs with the fast tests, the rest with the slow ones.
+FAST_KINDS = ("pandas", "polars", "duckdb", "csv")
+
+
+def kinds(names: Iterable[str]) -> list[Any]:
+    """Return the parameters of a test of these kinds of tables."""
+    return [
+        name if name in FAST_KINDS else pytest.param(name, marks=pytest.mark.slow) for name in names
+    ]
 
 
 def in_memory(table: Any) -> Any:

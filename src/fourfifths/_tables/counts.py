@@ -1,7 +1,7 @@
 """The number of rows, and their weight, in each cell of a table.
 
 These are sufficient statistics: one pass over the table, made by the library that holds it,
-returns the cells that everything in `impact` is computed from.
+returns the cells that all figures of selections are computed from.
 """
 
 from __future__ import annotations
