@@ -104,7 +104,7 @@ def test_words_that_are_never_used(shell, people):
         (["--folds", "400"], "group 'A', 'B' has fewer rows than that"),
         (["--threshold", "2"], "--threshold 2.0: expected a number between 0 and 1"),
         (["--max-rows", "3"], "--max-rows 3: expected a whole number, 20 or more"),
-        (["--out", "people.csv"], "cannot be written as csv; name a --format"),
+        (["--out", "people.csv"], "cannot be written as csv; expected a name ending in"),
         (["--out", "people.csv", "--format", "json", *QUICK], "is the file that is audited"),
     ],
 )
