@@ -149,3 +149,13 @@ def test_models_of_the_same_groups_are_named_once():
         "the model's ratio is the least of a group: B over W"
     ]
     assert list(effect_notes(effect(None, None))) == []
+
+
+def test_the_legend_explains_what_is_shown():
+    quick = document_text(to_document(effect(None, None)))
+    full = document_text(to_document(effect(audit(0.3), audit(0.45))))
+    assert ("BER: balanced error rate" in full, "BER: balanced error rate" in quick) == (
+        True,
+        False,
+    )
+    assert "rank moved: mean change of rank" in quick

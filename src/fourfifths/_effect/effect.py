@@ -143,7 +143,7 @@ def effect(
 
 
 def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> None:
-    """Raise if the outcome, its favorable value, the reference or beta cannot be what is meant.
+    """Raise an error if the outcome, its favorable value, the reference or beta cannot be used.
 
     It takes no audit, so that a misspelt name is an error before anything is written.
     """

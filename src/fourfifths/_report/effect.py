@@ -9,10 +9,12 @@ from fourfifths._report.document import Document, Section, Sentence, Sheet, to_d
 from fourfifths._text import UNDEFINED, interval, number
 
 MAX_COLUMNS_NAMED = 10
-LEGEND = (
+AUDIT_LEGEND = (
     "BER: balanced error rate of predicting the stratum from the repaired columns, out of fold, "
     "0.5 is guessing; floor: the smallest impact ratio of a rule that the auditor could find; "
     "model: a logistic model of the outcome, out of fold; utility: 1 - its BER of the outcome; "
+)
+LEGEND = (
     "rank moved: mean change of rank among all rows; distance: earthmover distance from the "
     "largest stratum (for categories: total variation), for the stratum where it is largest. "
     "Changing data by a protected attribute can itself be disparate treatment (Ricci v. "
@@ -59,7 +61,8 @@ def effect_document(effect: RepairEffect) -> Document:
         ),
         sections=(Section(sheets=tuple(sheets), sentences=tuple(sentences)),),
         notes=tuple(effect_notes(effect)),
-        closing=(LEGEND,),
+        # A legend explains only what the page shows.
+        closing=(LEGEND if effect.after is None else AUDIT_LEGEND + LEGEND,),
     )
 
 

@@ -164,7 +164,7 @@ def _first_bytes(path: Path) -> bytes:
 
 
 def _check_start(path: Path, kind: FileKind) -> None:
-    """Raise unless the file begins as its ending says it does."""
+    """Raise an error if the content of a file does not match the ending of its name."""
     start = _first_bytes(path)
     text = start.removeprefix(BYTE_ORDER_MARK).lstrip()
     if not text:

@@ -215,7 +215,7 @@ def read_numbers(column: nw.Series[Any], *, must: bool = False) -> nw.Series[Any
 def check_words(
     name: str, words: Sequence[str], *, word_rows: int, row_count: int, must: bool = False
 ) -> None:
-    """Raise if a text column with these words was meant to hold numbers."""
+    """Raise an error if nearly all values of a text column are numbers, but not these words."""
     number_rows = row_count - word_rows
     words = sorted(words)
     if number_rows and all(INFINITY.fullmatch(word) for word in words):
