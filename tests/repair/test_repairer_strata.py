@@ -8,33 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
+from hand_table import GROUP, HAND, MAKERS, ROWS, VALUES, columns, fitted
 
 from fourfifths import Repairer
 from fourfifths._tables.load import rows_of
 from fourfifths.errors import ColumnError, GroupError, OptionError
-
-ROWS = 12
-HAND: dict[str, list[Any]] = {
-    "x": [1.0, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60],
-    "n": list(range(ROWS)),
-    "t": ["u", "v"] * 6,
-    "g": ["a"] * 6 + ["b"] * 6,
-}
-VALUES = np.array([HAND["x"], HAND["n"]]).T
-GROUP = np.array(HAND["g"])
-LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-MAKERS = pytest.mark.parametrize("make", LIBRARIES.values(), ids=LIBRARIES)
-
-
-def columns(**changed: Any) -> dict[str, list[Any]]:
-    return {**HAND, **changed}
-
-
-def fitted(**options: Any) -> Repairer:
-    return Repairer("g", scope="column", **options).fit(pd.DataFrame(HAND))
-
 
 # --- strata ---
 
