@@ -35,7 +35,7 @@ from sklearn.preprocessing import QuantileTransformer
 
 import fourfifths
 from fourfifths import Repairer
-from fourfifths._repair import kernels
+from fourfifths._repair.columns import kernels
 from fourfifths.datasets import load
 
 ADULT = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]

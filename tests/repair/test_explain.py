@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from fourfifths import Repairer
+from fourfifths._repair.columns.model import PlacedValues
 from fourfifths._repair.explain import Cell, explain_cell, reason
-from fourfifths._repair.model import PlacedValues
 from fourfifths.errors import TableError
 
 HAND = pd.DataFrame({"x": [1.0, 2, 3, 4, 10, 20, 30, 40], "g": list("aaaabbbb")})

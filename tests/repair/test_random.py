@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fourfifths._repair.kernels import MIN_COMPILED_VALUES
+from fourfifths._repair.columns.kernels import MIN_COMPILED_VALUES
 from fourfifths._repair.random import (
     Calls,
     Draws,

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from fourfifths import Repairer
-from fourfifths._repair.categories import CategoryColumn
+from fourfifths._repair.columns.categories import CategoryColumn
 from fourfifths._repair.saved import (
     KIND,
     SETTINGS,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourfifths._arrays import CodeArray, FloatArray
-from fourfifths._repair.model import Model, PlacedValues, members_of
-from fourfifths._repair.ordered import Method, OrderedColumn
+from fourfifths._repair.columns.model import Model, PlacedValues, members_of
+from fourfifths._repair.columns.ordered import Method, OrderedColumn
 from fourfifths._repair.random import Draws
 from fourfifths._results import Record, Result, plain
 from fourfifths._tables.strata import Strata

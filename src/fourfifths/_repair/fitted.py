@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._repair.columns.model import Model
+from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.explain import Explanation, explain_row
-from fourfifths._repair.model import Model
-from fourfifths._repair.ordered import Method
 from fourfifths._repair.random import Draws
 from fourfifths._tables.load import Output, Rows
 from fourfifths._tables.strata import Strata

@@ -24,7 +24,7 @@ from itertools import count
 import numpy as np
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._repair.quantiles import (
+from fourfifths._repair.columns.quantiles import (
     Grid,
     level_starts,
     make_grid,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._repair.kernels import kernels_for
+from fourfifths._repair.columns.kernels import kernels_for
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fourfifths._arrays import CodeArray
+from fourfifths._repair.columns.model import Model, Scope, fit_columns
+from fourfifths._repair.columns.ordered import Method, Ties
 from fourfifths._repair.explain import Explanation
 from fourfifths._repair.fitted import FittedRepair
-from fourfifths._repair.model import Model, Scope, fit_columns
-from fourfifths._repair.ordered import Method, Ties
 from fourfifths._repair.random import Calls, Draws, fresh_seed
 from fourfifths._repair.saved import Saved, load_repair, save_repair
 from fourfifths._tables.groups import read_bands

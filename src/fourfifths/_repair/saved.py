@@ -17,11 +17,11 @@ from typing import Any, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fourfifths._repair.categories import CategoryColumn
-from fourfifths._repair.model import Column, Model, Scope
-from fourfifths._repair.ordered import OrderedColumn, Ties
+from fourfifths._repair.columns.categories import CategoryColumn
+from fourfifths._repair.columns.model import Column, Model, Scope
+from fourfifths._repair.columns.ordered import OrderedColumn, Ties
+from fourfifths._repair.columns.quantiles import Ranks
 from fourfifths._repair.profiles import LEAF, Profiles
-from fourfifths._repair.quantiles import Ranks
 from fourfifths._tables.files import write_whole
 from fourfifths._tables.strata import Strata, stratum_names, written
 from fourfifths._tables.types import ColumnType, Kind

@@ -16,8 +16,8 @@ from joblib import Parallel, delayed
 
 from fourfifths._certify.auditors import AuditorName
 from fourfifths._progress import steps
-from fourfifths._repair.model import Scope
-from fourfifths._repair.ordered import Method
+from fourfifths._repair.columns.model import Scope
+from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.table import TableLike
 from fourfifths._tradeoff.data import Data, Split, read_data

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._certify.auditors import panel, quiet, score_of
-from fourfifths._repair.ordered import Method
+from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.random import Calls
 from fourfifths._repair.repairer import Repairer
 from fourfifths._stats.balanced_error import Errors

@@ -183,7 +183,7 @@ def kernels_for(row_count: int) -> Kernels:
 def compiled_kernels() -> Kernels:
     """Return the compiled kernels, or those of numpy if the extra `[fast]` is not installed."""
     try:
-        from fourfifths._repair.numba_kernels import NumbaKernels
+        from fourfifths._repair.columns.numba_kernels import NumbaKernels
     except ImportError:  # numba is not installed, or is too old for the installed numpy
         return NUMPY_KERNELS
     return NumbaKernels()

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from numba import njit
 
 from fourfifths import Repairer
-from fourfifths._repair.kernels import Kernels, compiled_kernels, kernels_for
-from fourfifths._repair.numba_kernels import NumbaKernels, compile_loop
-from fourfifths._repair.quantiles import make_grid, rank_table
+from fourfifths._repair.columns.kernels import Kernels, compiled_kernels, kernels_for
+from fourfifths._repair.columns.numba_kernels import NumbaKernels, compile_loop
+from fourfifths._repair.columns.quantiles import make_grid, rank_table
 
 ROWS = 3_000
 NUMPY, NUMBA = Kernels(), NumbaKernels()
@@ -154,7 +154,7 @@ def test_repairs_are_the_same(
     repairer = Repairer("group", scope=scope, method=method, ties=ties, amount=0.7)
     assert type(kernels_for(12_000)) is NumbaKernels
     compiled = repairer.fit_transform(table)
-    without_numba.delitem(sys.modules, "fourfifths._repair.numba_kernels")
+    without_numba.delitem(sys.modules, "fourfifths._repair.columns.numba_kernels")
     without_numba.setitem(sys.modules, "numba", None)
     compiled_kernels.cache_clear()
     assert type(kernels_for(12_000)) is Kernels

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fourfifths._repair.kernels import LookupTable, cells_of, kernels_for
+from fourfifths._repair.columns.kernels import LookupTable, cells_of, kernels_for
 from fourfifths._repair.random import even_draws
 
 VALUES_PER_COUNT_CHUNK = 131_072

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fourfifths._arrays import CodeArray, FloatArray
-from fourfifths._repair.model import (
+from fourfifths._repair.columns.model import (
     Members,
     Model,
     Scope,

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._repair.ordered import Method, Ties
+from fourfifths._repair.columns.ordered import Method, Ties
 from fourfifths._repair.random import even_uniforms
 
 SCORED_RANKS = 1_000  # ranks at which the categories are scored for joint repair

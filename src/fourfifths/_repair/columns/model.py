@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fourfifths._repair.categories import CategoryColumn, fit_categories
-from fourfifths._repair.ordered import Method, OrderedColumn, Ties, fit_ordered
+from fourfifths._repair.columns.categories import CategoryColumn, fit_categories
+from fourfifths._repair.columns.ordered import Method, OrderedColumn, Ties, fit_ordered
+from fourfifths._repair.columns.quantiles import sort_in_strata
 from fourfifths._repair.profiles import Profiles, fit_profiles
-from fourfifths._repair.quantiles import sort_in_strata
 from fourfifths._repair.random import Draws, even_uniforms
 from fourfifths._tables.strata import MIN_ROWS_PER_STRATUM, Strata
 from fourfifths._tables.types import ColumnType, check_exact, check_finite

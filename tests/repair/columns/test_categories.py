@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fourfifths._repair.categories import CategoryColumn, fit_categories
+from fourfifths._repair.columns.categories import CategoryColumn, fit_categories
 
 # Shares (.6, .4, 0) and (.2, .4, .4): the medians (.4, .4, .2) sum to 1.
 COUNTS = [np.array([60, 40, 0]), np.array([20, 40, 40])]

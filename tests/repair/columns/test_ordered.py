@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourfifths import Repairer
-from fourfifths._repair.ordered import FewValues, OrderedColumn, few_values_of, fit_ordered
-from fourfifths._repair.quantiles import rank_table
+from fourfifths._repair.columns.ordered import FewValues, OrderedColumn, few_values_of, fit_ordered
+from fourfifths._repair.columns.quantiles import rank_table
 
 RANDOM = np.random.default_rng(0)
 A, B = np.array([1.0, 2, 3, 4]), np.array([10.0, 20, 30, 40])

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from fourfifths._repair.kernels import (
+from fourfifths._repair.columns.kernels import (
     MIN_COMPILED_VALUES,
     VALUES_PER_LOOKUP_CHUNK,
     Kernels,
@@ -17,8 +17,8 @@ from fourfifths._repair.kernels import (
     kernels_for,
     levels_at,
 )
-from fourfifths._repair.numba_kernels import NumbaKernels
-from fourfifths._repair.quantiles import make_grid
+from fourfifths._repair.columns.numba_kernels import NumbaKernels
+from fourfifths._repair.columns.quantiles import make_grid
 
 RANDOM = np.random.default_rng(0)
 
@@ -32,7 +32,7 @@ def test_few_rows_are_left_to_numpy_and_many_to_compiled_loops() -> None:
 
 
 def test_numpy_does_it_where_numba_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "fourfifths._repair.numba_kernels")
+    monkeypatch.delitem(sys.modules, "fourfifths._repair.columns.numba_kernels")
     monkeypatch.setitem(sys.modules, "numba", None)
     assert type(compiled_kernels.__wrapped__()) is Kernels
 

@@ -18,8 +18,8 @@ from typing import Any, Literal
 import numpy as np
 
 from fourfifths._arrays import CodeArray, FloatArray, IntArray
-from fourfifths._repair.kernels import levels_at
-from fourfifths._repair.quantiles import (
+from fourfifths._repair.columns.kernels import levels_at
+from fourfifths._repair.columns.quantiles import (
     Grid,
     Ranks,
     distinct_values,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fourfifths._arrays import FloatArray
-from fourfifths._repair.kernels import VALUES_PER_LOOKUP_CHUNK
-from fourfifths._repair.quantiles import (
+from fourfifths._repair.columns.kernels import VALUES_PER_LOOKUP_CHUNK
+from fourfifths._repair.columns.quantiles import (
     count_whole_numbers,
     distinct_values,
     level_middles,

@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._repair.kernels import Kernels, LookupTable
+from fourfifths._repair.columns.kernels import Kernels, LookupTable
 
 CountArray = NDArray[np.int32]
 BitArray = NDArray[np.uint64]

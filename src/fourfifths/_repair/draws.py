@@ -1,0 +1,102 @@
+"""Draws that belong to a row: the same row gets the same draw, in any call, batch or process.
+
+A fitted repair is a function. What it writes for a row depends on the row and, where something has
+to be drawn, on a hash of the seed and of the row's key. Without a key, the row's content takes its
+place, with the number of equal rows before it in the same call. The group is never part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from fourfifths._arrays import FloatArray, HashArray, IntArray
+from fourfifths._tables.identity import content_hash, key_hash, mix, places_among_equals
+from fourfifths._tables.load import Rows
+
+# What a draw is for. Draws of one row for different purposes are independent of each other.
+Purpose = Literal["plan", "order", "tie", "leaf", "variety", "amount", "column"]
+PURPOSES: tuple[Purpose, ...] = ("plan", "order", "tie", "leaf", "variety", "amount", "column")
+BITS_DROPPED = np.uint64(11)  # a float holds 53 of 64 bits
+UNIT = 2.0**-53
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowDraws:
+    """The draws of the rows of one call.
+
+    Attributes
+    ----------
+    rows : uint64 array
+        A word for each row: the hash of the seed and its key, or of its content and its place
+        among equal rows.
+    content : uint64 array
+        A word for each row: the hash of the seed and its content alone.
+    is_keyed : bool
+        Whether `rows` come from keys.
+    """
+
+    rows: HashArray
+    content: HashArray
+    is_keyed: bool
+
+    def uniforms(self, purpose: Purpose, index: int = 0) -> FloatArray:
+        """Return a number in [0, 1) for each row; `index` tells draws of one purpose apart."""
+        return uniform_of(self.rows, purpose, index)
+
+    def content_uniforms(self) -> FloatArray:
+        """Return a number in [0, 1) for each row that rows of equal content share."""
+        return uniform_of(self.content, "order")
+
+    def take(self, positions: IntArray) -> RowDraws:
+        """Return the draws of some of the rows."""
+        return RowDraws(
+            rows=self.rows[positions], content=self.content[positions], is_keyed=self.is_keyed
+        )
+
+
+def uniform_of(words: HashArray, purpose: Purpose, index: int = 0) -> FloatArray:
+    """Return a number in [0, 1) for each word.
+
+    Examples
+    --------
+    >>> words = np.arange(10_000, dtype=np.uint64)
+    >>> float(uniform_of(words, "tie").mean().round(1))
+    0.5
+    """
+    salt = mix(np.array([PURPOSES.index(purpose) * 2**32 + index], dtype=np.uint64))
+    uniforms: FloatArray = (mix(words ^ salt) >> BITS_DROPPED) * UNIT
+    return uniforms
+
+
+def draws_of(
+    rows: Rows,
+    columns: Sequence[FloatArray],
+    *,
+    seed: int,
+    key: str | None,
+    must_differ: bool = False,
+) -> RowDraws:
+    """Return the draws of rows, by their key or else by their content.
+
+    Parameters
+    ----------
+    rows : Rows
+    columns : sequence of float array
+        The content: the columns that are repaired, as numbers.
+    seed : int
+    key : str or None
+        The column that identifies a row.
+    must_differ : bool
+        Whether two rows with the same key are an error.
+    """
+    salt = mix(np.array([seed], dtype=np.uint64))
+    content = mix(content_hash(columns, len(rows)) ^ salt)
+    if key is not None:
+        identity = mix(key_hash(rows, key, must_differ=must_differ) ^ salt)
+    else:
+        identity = mix(content ^ mix(places_among_equals(content).astype(np.uint64)))
+    return RowDraws(rows=identity, content=content, is_keyed=key is not None)

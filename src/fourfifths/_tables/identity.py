@@ -1,0 +1,164 @@
+"""What tells rows apart: a 64-bit number for a row's key, or for its content.
+
+Draws that belong to a row are made of these numbers (`fourfifths._repair.draws`), so they must be
+the same for the same row in every call, in every kind of table, on every machine. Python's own
+`hash` is not: it changes with the process. A key is hashed as text, so that 7 in a Parquet file and
+"7" in a CSV are one key; content is hashed as the numbers that a repair reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from fourfifths._arrays import FloatArray, HashArray, IntArray
+from fourfifths._tables.load import Rows
+from fourfifths.errors import ColumnError
+
+BYTES_PER_WORD = 8
+MISSING_BITS = np.uint64(0x7FF8_0000_0000_0000)  # one of the many ways to write NaN
+# Numbers up to here are written without an exponent, and floats hold each of them.
+MAX_WHOLE_FLOAT = 1e15
+
+
+def mix(words: HashArray) -> HashArray:
+    """Return a well-mixed word for each word: the last step of splitmix64 (Steele et al. 2014).
+
+    Each bit of a word changes about half of the bits of the result, and no two words have the same
+    result.
+
+    Examples
+    --------
+    >>> mix(np.array([0, 1], dtype=np.uint64)).tolist()
+    [16294208416658607535, 10451216379200822465]
+    """
+    mixed = words + np.uint64(0x9E37_79B9_7F4A_7C15)
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= np.uint64(0xBF58_476D_1CE4_E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D0_49BB_1331_11EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
+
+
+def content_hash(columns: Iterable[FloatArray], row_count: int) -> HashArray:
+    """Return a word for each row that depends on all of its values, and on nothing else.
+
+    Every kind of NaN is the same, and so are 0.0 and -0.0.
+
+    Examples
+    --------
+    >>> first, second, third = content_hash([np.array([0.0, -0.0, 1.0])], 3)
+    >>> bool(first == second), bool(first == third)
+    (True, False)
+    """
+    words = np.zeros(row_count, dtype=np.uint64)
+    for column in columns:
+        bits = np.add(column, 0.0, dtype=np.float64).view(np.uint64)
+        bits[np.isnan(column)] = MISSING_BITS
+        words = mix(words ^ bits)
+    return words
+
+
+def places_among_equals(words: HashArray) -> IntArray:
+    """Return for each row how many rows before it have the same word.
+
+    Examples
+    --------
+    >>> places_among_equals(np.array([7, 8, 7, 7], dtype=np.uint64))
+    array([0, 0, 1, 2])
+    """
+    order = np.argsort(words, kind="stable")
+    ordered = words[order]
+    positions = np.arange(words.size)
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: words.size]
+    first = np.maximum.accumulate(np.where(is_first, positions, 0))
+    places = np.empty(words.size, dtype=np.int64)
+    places[order] = positions - first
+    return places
+
+
+def key_hash(rows: Rows, key: str, *, must_differ: bool) -> HashArray:
+    """Return a word for the key of each row.
+
+    Parameters
+    ----------
+    rows : Rows
+    key : str
+        The name of the column.
+    must_differ : bool
+        Whether it is an error if two rows have the same key.
+    """
+    if rows.frame is None:
+        raise ColumnError(f"key={key!r}: X is an array, whose columns have no names")
+    column = rows.column(rows.check_columns([key], "key")[0])
+    missing = np.flatnonzero(column.is_null().to_numpy())
+    if missing.size:
+        raise ColumnError(
+            f"key={key!r}: row {int(missing[0])} has no key; expected one in each row; leave such "
+            "rows out, or take another column"
+        )
+    words = text_hash(column)
+    if must_differ:
+        # Rows whose words collide by chance are as rare as a wrong word in memory.
+        repeated = np.flatnonzero(places_among_equals(words))
+        if repeated.size:
+            raise ColumnError(
+                f"key={key!r}: {repeated.size:,} rows repeat the key of another row, the first is "
+                f"{column[int(repeated[0])]!r}; expected a different key in each row"
+            )
+    return words
+
+
+def text_hash(column: nw.Series[Any]) -> HashArray:
+    """Return a word for each value of a column without missing values, by the value's text."""
+    import pyarrow as pa
+
+    values: Any = column.to_arrow()
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_floating(values.type):
+        values = _float_texts(values)
+    texts: Any = values.cast(pa.large_string())
+    _, offset_buffer, byte_buffer = texts.buffers()
+    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset :][: len(texts) + 1]
+    content = b"" if byte_buffer is None else byte_buffer.to_pybytes()
+    return _hash_of_bytes(np.frombuffer(content, dtype=np.uint8), offsets)
+
+
+def _float_texts(values: Any) -> Any:
+    """Return floats as texts, whole ones as those of whole numbers: pandas has 7.0 beside NaN."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbers = values.cast(pa.float64())
+    floats = numbers.to_numpy(zero_copy_only=False)
+    is_whole = (np.floor(floats) == floats) & (np.abs(floats) < MAX_WHOLE_FLOAT)
+    whole = pa.array(np.where(is_whole, floats, 0.0).astype(np.int64)).cast(pa.string())
+    return pc.if_else(pa.array(is_whole), whole, numbers.cast(pa.string()))
+
+
+def _hash_of_bytes(content: np.ndarray[Any, Any], offsets: IntArray) -> HashArray:
+    """Return a word for each stretch of bytes, eight bytes at a time for all rows at once."""
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    words = mix(lengths.astype(np.uint64))
+    padded = np.append(content, np.zeros(BYTES_PER_WORD, dtype=np.uint8))
+    # All stretches of eight bytes, each a little-endian number; they overlap, so nothing is copied.
+    windows: Any = np.ndarray(
+        shape=(content.size + 1,), dtype="<u8", buffer=padded.data, strides=(1,)
+    )
+    rows = np.flatnonzero(lengths > 0)
+    position = 0
+    while rows.size:
+        left = np.minimum(lengths[rows] - position, BYTES_PER_WORD)
+        shift = (8 * (BYTES_PER_WORD - left)).astype(np.uint64)
+        chunk = windows[starts[rows] + position].astype(np.uint64) << shift
+        words[rows] = mix(words[rows] ^ chunk)
+        position += BYTES_PER_WORD
+        rows = rows[lengths[rows] > position]
+    return words
