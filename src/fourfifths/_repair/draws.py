@@ -68,8 +68,7 @@ def uniform_of(words: HashArray, purpose: Purpose, index: int = 0) -> FloatArray
     0.5
     """
     salt = mix(np.array([PURPOSES.index(purpose) * 2**32 + index], dtype=np.uint64))
-    uniforms: FloatArray = (mix(words ^ salt) >> BITS_DROPPED) * UNIT
-    return uniforms
+    return (mix(words ^ salt) >> BITS_DROPPED).astype(np.float64) * UNIT
 
 
 def draws_of(

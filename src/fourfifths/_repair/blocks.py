@@ -1,0 +1,421 @@
+"""Repair by blocks: every column of a row is written by its block alone.
+
+A score says what is to be kept of the rows (`guide`). In each stratum the rows are ordered by it
+and cut at the same shares into blocks, so that each block holds the same share of every stratum.
+What is written is the block's typical record, column by column, the same for every stratum. So
+whatever rule anyone builds on the repaired columns sees only the block (`proof`).
+
+Several scores are cut one after the other, in a tree: a node cuts one score, and sends the same
+share of every stratum to either side. With one score the leaves of the tree are its quantiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fourfifths._repair.draws import RowDraws
+from fourfifths._stats.shares import BlockLaw
+from fourfifths._tables.types import ColumnType
+
+LEAF = -1  # stands for the score of a node that is not cut
+MAX_TREE_ROWS = 20_000  # of the planning rows, to choose by which score a node is cut
+MAX_RECORD_ROWS = 200_000  # to take medians and most frequent values of
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutTree:
+    """Which score each node cuts, and which blocks lie on either side.
+
+    Attributes
+    ----------
+    score : int array
+        The index of the score that each node cuts; -1 at a leaf.
+    first, leaves : int array
+        The first block below each node, and how many there are.
+    left, right : int array
+        The nodes that follow; -1 at a leaf.
+    depth : int array
+        How many cuts lead to the node.
+    """
+
+    score: IntArray
+    first: IntArray
+    leaves: IntArray
+    left: IntArray
+    right: IntArray
+    depth: IntArray
+
+    @property
+    def block_count(self) -> int:
+        """The number of blocks."""
+        return int(self.leaves[0])
+
+    @property
+    def height(self) -> int:
+        """The depth of the deepest leaf."""
+        return int(self.depth.max())
+
+    def cells(self, depth: int) -> IntArray:
+        """Return the nodes at which rows stop that are cut so often, from left to right."""
+        stops = (self.depth == depth) | ((self.score == LEAF) & (self.depth < depth))
+        nodes = np.flatnonzero(stops)
+        return nodes[np.argsort(self.first[nodes])]
+
+
+def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree:
+    """Choose by which score each node is cut: the one that explains most of all the scores.
+
+    Parameters
+    ----------
+    scores : float array, rows by scores
+        Of the planning rows.
+    codes : int array
+        The stratum of each of these rows.
+    block_count : int
+    """
+    score_count = scores.shape[1]
+    # One score needs no choice. Several are compared on a scale that they share.
+    standardised = scores[:MAX_TREE_ROWS] if score_count > 1 else scores[:0]
+    codes = codes[: standardised.shape[0]]
+    spread = standardised.std(axis=0) if score_count > 1 else np.ones(score_count)
+    standardised = (standardised - standardised.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    nodes: list[list[int]] = []
+
+    def grow(rows: IntArray, first: int, leaves: int, depth: int) -> int:
+        node = len(nodes)
+        nodes.append([LEAF, first, leaves, LEAF, LEAF, depth])
+        if leaves > 1:
+            left_leaves = leaves // 2
+            share = left_leaves / leaves
+            best, is_right = best_score(standardised[rows], codes[rows], share)
+            left = grow(rows[~is_right], first, left_leaves, depth + 1)
+            right = grow(rows[is_right], first + left_leaves, leaves - left_leaves, depth + 1)
+            nodes[node] = [best, first, leaves, left, right, depth]
+        return node
+
+    grow(np.arange(standardised.shape[0]), 0, block_count, 0)
+    score, first, leaves, left, right, depth = np.array(nodes, dtype=np.int64).T
+    return CutTree(score=score, first=first, leaves=leaves, left=left, right=right, depth=depth)
+
+
+def best_score(scores: FloatArray, codes: CodeArray, share: float) -> tuple[int, BoolArray]:
+    """Return the score whose cut explains most of the variance of all scores, and its right side.
+
+    Each stratum is cut at its own quantile, so that `share` of it goes to the left.
+    """
+    best, best_gain = 0, -1.0
+    best_side = np.zeros(scores.shape[0], dtype=np.bool_)
+    for index in range(scores.shape[1]):
+        order = np.lexsort((scores[:, index], codes))
+        counts = np.bincount(codes)[codes[order]] if codes.size else np.empty(0, dtype=np.int64)
+        position = np.arange(order.size) - np.searchsorted(codes[order], codes[order])
+        is_right = np.zeros(scores.shape[0], dtype=np.bool_)
+        is_right[order] = position >= share * counts
+        if not is_right.any() or is_right.all():
+            continue
+        gap = scores[is_right].mean(axis=0) - scores[~is_right].mean(axis=0)
+        gain = float((gap**2).sum())
+        if gain > best_gain:
+            best, best_gain, best_side = index, gain, is_right
+    return best, best_side
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cuts:
+    """Where each stratum is cut: at one of its own rows, by score, then content, then draw.
+
+    Attributes
+    ----------
+    score, content, draw : float array of shape (strata, nodes)
+        What the row at the cut has; rows up to it go to the left. NaN at nodes that a stratum does
+        not cut.
+    depth : int array
+        How many cuts each stratum makes at most. Below that, its rows are divided by draw.
+    """
+
+    score: FloatArray
+    content: FloatArray
+    draw: FloatArray
+    depth: IntArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocks:
+    """A fitted repair by blocks.
+
+    Attributes
+    ----------
+    tree : CutTree
+    cuts : Cuts
+    laws : tuple of BlockLaw
+        Of the shares that further rows of each stratum will have in the blocks.
+    records : float array of shape (blocks, variety, columns)
+        The typical records; NaN where missing is typical.
+    """
+
+    tree: CutTree
+    cuts: Cuts
+    laws: tuple[BlockLaw, ...]
+    records: FloatArray
+
+    @property
+    def variety(self) -> int:
+        """The number of records of each block."""
+        return int(self.records.shape[1])
+
+    @cached_property
+    def cut_counts(self) -> IntArray:
+        """For each stratum, into how many cells its rows are cut."""
+        return np.array([law.spacings.size for law in self.laws])
+
+    def blocks_of(self, scores: FloatArray, codes: CodeArray, draws: RowDraws) -> IntArray:
+        """Return the block of each row; rows of stratum -1 have none, and get -1."""
+        cell = cells_of(self.tree, self.cuts, scores=scores, codes=codes, draws=draws)
+        return divide(self.tree, cell, draws)
+
+    def write(self, block: IntArray, draws: RowDraws, *, out: Sequence[FloatArray]) -> None:
+        """Write the typical record of each row's block; rows without a block stay."""
+        rows = np.flatnonzero(block >= 0)
+        part = np.zeros(rows.size, dtype=np.int64)
+        if self.variety > 1:
+            part = (draws.uniforms("variety")[rows] * self.variety).astype(np.int64)
+        everyone = rows.size == block.size
+        for index, column in enumerate(out):
+            written = self.records[block[rows], part, index]
+            if everyone:
+                column[:] = written
+            else:
+                column[rows] = written
+
+
+def cells_of(
+    tree: CutTree, cuts: Cuts, *, scores: FloatArray, codes: CodeArray, draws: RowDraws
+) -> IntArray:
+    """Return the node at which each row stops: a leaf, or where its stratum is no longer cut.
+
+    Rows of stratum -1 get -1.
+    """
+    content = draws.content_uniforms()
+    node = np.where(codes >= 0, 0, -1)
+    rows = np.flatnonzero(codes >= 0)
+    for depth in range(tree.height):
+        is_cut = (tree.score[node[rows]] != LEAF) & (cuts.depth[codes[rows]] > depth)
+        rows = rows[is_cut]
+        if not rows.size:
+            break
+        at, stratum = node[rows], codes[rows]
+        score, cut = scores[rows, tree.score[at]], cuts.score[stratum, at]
+        goes_right = score > cut
+        equal = np.flatnonzero(score == cut)
+        if equal.size:
+            equal_rows, place = rows[equal], (stratum[equal], at[equal])
+            goes_right[equal] = is_after(
+                content[equal_rows],
+                draws.take(equal_rows).uniforms("tie"),
+                content_cut=cuts.content[place],
+                draw_cut=cuts.draw[place],
+            )
+        node[rows] = np.where(goes_right, tree.right[at], tree.left[at])
+    return node
+
+
+def is_after(
+    content: FloatArray, draw: FloatArray, *, content_cut: FloatArray, draw_cut: FloatArray
+) -> BoolArray:
+    """Return which rows come after the row at the cut, among rows of the same score."""
+    return (content > content_cut) | ((content == content_cut) & (draw > draw_cut))
+
+
+def divide(tree: CutTree, cell: IntArray, draws: RowDraws) -> IntArray:
+    """Return the block of each row: that of its leaf, or one below its node by draw."""
+    leaves = np.where(cell >= 0, tree.leaves[cell], 1)
+    block = np.where(cell >= 0, tree.first[cell], -1)
+    shared = np.flatnonzero(leaves > 1)
+    if shared.size:
+        uniform = draws.take(shared).uniforms("leaf")
+        block[shared] += (uniform * leaves[shared]).astype(np.int64)
+    return block
+
+
+def spacing_ends(spacings: int, block_count: int) -> IntArray:
+    """Return after how many of n + 1 spacings each block ends: equal to within one.
+
+    Examples
+    --------
+    >>> spacing_ends(11, 3)
+    array([ 0,  3,  7, 11])
+    """
+    return np.arange(block_count + 1, dtype=np.int64) * spacings // block_count
+
+
+def block_law(tree: CutTree, depth: int, row_count: int, *, tied: int | None = None) -> BlockLaw:
+    """Return the law of the shares of a stratum of so many rows that is cut so often."""
+    cells = tree.cells(depth)
+    ends = spacing_ends(row_count + 1, tree.block_count)
+    first, leaves = tree.first[cells], tree.leaves[cells]
+    return BlockLaw(spacings=ends[first + leaves] - ends[first], leaves=leaves, tied=tied)
+
+
+def place(
+    tree: CutTree,
+    scores: FloatArray,
+    codes: CodeArray,
+    *,
+    draws: RowDraws,
+    depth: IntArray,
+) -> tuple[Cuts, tuple[BlockLaw, ...]]:
+    """Cut every stratum at its own rows, and return the cuts with the law of the shares.
+
+    A node with s spacings (its rows and one more) is cut at the r-th of its rows: r spacings go to
+    the left, s - r to the right. The row at the cut is spent: it is in neither side's order from
+    then on, which keeps the law exact.
+
+    Parameters
+    ----------
+    tree : CutTree
+    scores : float array, rows by scores
+        Of the placing rows, by a function that has not seen them.
+    codes : int array
+        The stratum of each placing row.
+    draws : RowDraws
+    depth : int array
+        How often each stratum is cut.
+    """
+    stratum_count, node_count = depth.size, tree.score.size
+    empty = np.full((stratum_count, node_count), np.nan)
+    cuts = Cuts(score=empty, content=empty.copy(), draw=empty.copy(), depth=depth)
+    content, tie = draws.content_uniforms(), draws.uniforms("tie")
+    laws = []
+    for stratum in range(stratum_count):
+        members = np.flatnonzero(codes == stratum)
+        order_keys = (tie[members], content[members])
+        # The rank of each row by each score; no two rows have the same.
+        ranks = np.empty((members.size, scores.shape[1]), dtype=np.int64)
+        for index in range(scores.shape[1]):
+            order = np.lexsort((*order_keys, scores[members, index]))
+            ranks[order, index] = np.arange(members.size)
+        ends = spacing_ends(members.size + 1, tree.block_count)
+        waiting = [(0, np.arange(members.size))]
+        cut_rows = []
+        while waiting:
+            node, inside = waiting.pop()
+            if tree.score[node] == LEAF or tree.depth[node] >= depth[stratum]:
+                continue
+            left, first = tree.left[node], tree.first[node]
+            position = int(ends[first + tree.leaves[left]] - ends[first]) - 1
+            node_ranks = ranks[inside, tree.score[node]]
+            cut_rank = np.partition(node_ranks, position)[position]
+            row = members[inside[node_ranks == cut_rank][0]]
+            cuts.score[stratum, node] = scores[row, tree.score[node]]
+            cuts.content[stratum, node], cuts.draw[stratum, node] = content[row], tie[row]
+            cut_rows.append(row)
+            waiting.append((left, inside[node_ranks < cut_rank]))
+            waiting.append((tree.right[node], inside[node_ranks > cut_rank]))
+        tied = None
+        if not draws.is_keyed:
+            tied = int(np.isin(draws.content[members], draws.content[cut_rows]).sum())
+            tied -= len(cut_rows)
+        laws.append(block_law(tree, int(depth[stratum]), members.size, tied=tied))
+    return cuts, tuple(laws)
+
+
+# --- typical records ---
+
+
+def typical_records(
+    columns: Sequence[FloatArray],
+    column_types: Sequence[ColumnType],
+    *,
+    block: IntArray,
+    part: IntArray,
+    weight: FloatArray,
+    shape: tuple[int, int],
+) -> FloatArray:
+    """Return the typical record of each part of each block, column by column.
+
+    Of numbers, dates and ordered categories it is the weighted median that occurs in the column, of
+    other categories the most frequent one. Missing is a value like any other: of a number it is
+    typical where more than half of the rows have none. A part without rows has the record of its
+    whole block.
+
+    Parameters
+    ----------
+    columns : sequence of float array
+    column_types : sequence of ColumnType
+    block, part : int array
+        Of each row.
+    weight : float array
+        Of each row, above 0.
+    shape : (blocks, parts)
+    """
+    block_count, part_count = shape
+    records = np.empty((block_count, part_count, len(columns)))
+    for index, (values, column_type) in enumerate(zip(columns, column_types, strict=True)):
+        typical = most_frequent if column_type.kind == "category" else weighted_medians
+        whole, _ = typical(values, block, weight=weight, cell_count=block_count)
+        if part_count == 1:
+            records[:, 0, index] = whole
+            continue
+        cell = block * part_count + part
+        parts, has_rows = typical(values, cell, weight=weight, cell_count=records[..., 0].size)
+        filled = np.where(has_rows, parts, np.repeat(whole, part_count))
+        records[:, :, index] = filled.reshape(shape)
+    return records
+
+
+def weighted_medians(
+    values: FloatArray, cells: IntArray, *, weight: FloatArray, cell_count: int
+) -> tuple[FloatArray, BoolArray]:
+    """Return the weighted median of each cell, and which cells have rows.
+
+    It is the lowest value with at least half of the weight at or below it, so it occurs in the
+    cell. NaN is taken out first, unless it has more than half of the weight itself.
+
+    Examples
+    --------
+    >>> values, cells = np.array([1.0, 5.0, 9.0, np.nan]), np.array([0, 0, 0, 1])
+    >>> weighted_medians(values, cells, weight=np.ones(4), cell_count=2)
+    (array([ 5., nan]), array([ True,  True]))
+    """
+    is_missing = np.isnan(values)
+    total = np.bincount(cells, weights=weight, minlength=cell_count)
+    missing = np.bincount(cells[is_missing], weights=weight[is_missing], minlength=cell_count)
+    present = np.flatnonzero(~is_missing)
+    order = present[np.lexsort((values[present], cells[present]))]
+    cumulative = np.cumsum(weight[order])
+    ends = np.searchsorted(cells[order], np.arange(cell_count), side="right")
+    starts = np.append(0, ends[:-1])
+    before = np.append(0.0, cumulative)[starts]
+    half = before + (total - missing) / 2
+    # Rounding of the running sum must not push a median past a tie.
+    position = np.searchsorted(cumulative, half * (1 - 1e-12), side="left")
+    medians = np.full(cell_count, np.nan)
+    has_values = ends > starts
+    inside = np.clip(position, starts, np.maximum(ends - 1, starts))[has_values]
+    medians[has_values] = values[order[inside]]
+    medians[missing > total / 2] = np.nan
+    return medians, total > 0
+
+
+def most_frequent(
+    values: FloatArray, cells: IntArray, *, weight: FloatArray, cell_count: int
+) -> tuple[FloatArray, BoolArray]:
+    """Return the category with the most weight in each cell, and which cells have rows.
+
+    Missing, NaN, is a category too. Of two with equal weight the first is taken.
+    """
+    category_count = int(np.nan_to_num(values, nan=-1.0).max(initial=-1.0)) + 1
+    codes = np.where(np.isnan(values), category_count, values).astype(np.int64)
+    table = np.bincount(
+        cells * (category_count + 1) + codes,
+        weights=weight,
+        minlength=cell_count * (category_count + 1),
+    ).reshape(cell_count, category_count + 1)
+    best = table.argmax(axis=1).astype(np.float64)
+    best[best == category_count] = np.nan
+    return best, table.sum(axis=1) > 0
