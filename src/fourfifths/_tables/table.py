@@ -118,7 +118,8 @@ def open_table(source: TableLike) -> Table:
     """
     if isinstance(source, Table):
         return source
-    if isinstance(source, str) and source in datasets.names():
+    # Only files have an ending: a name with a dot in it is no data set's.
+    if isinstance(source, str) and "." not in source and source in datasets.names():
         source = datasets.load(source)
     if isinstance(source, datasets.Dataset):
         return _wrap(read(source.path), source.name, source)
