@@ -114,7 +114,7 @@ def compare(
     present = sums.rows > 0
     if np.sum(present) < 2:
         raise GroupError(
-            f"protected={' & '.join(attribute.protected)!r}: fewer than two groups have rows with "
+            f"protected={attribute.name!r}: fewer than two groups have rows with "
             "an outcome; expected at least two"
         )
     if not np.all(present):
@@ -463,6 +463,7 @@ def wrap(
         )
     is_unknown = attribute.codes == MISSING
     return AttributeImpact(
+        name=attribute.name,
         protected=attribute.protected,
         reference=attribute.labels[comparison.reference],
         unknown=int(counts.rows[is_unknown].sum()),

@@ -44,7 +44,7 @@ def attribute_document(attribute: AttributeImpact) -> Document:
     """Return the page of one attribute: its own tables and findings."""
     rows = attribute.unknown + sum(group.n for group in attribute.groups)
     return Document(
-        headline=f"{' & '.join(attribute.protected)}: rule {attribute.rule.name}, {rows:,} rows",
+        headline=f"{attribute.name}: rule {attribute.rule.name}, {rows:,} rows",
         sections=(attribute_section(attribute),),
         details=rule_paragraphs(attribute.rule),
         closing=(LEGEND,),

@@ -129,6 +129,11 @@ class Attribute:
     groups: tuple[Group, ...]
     codes: IntArray
 
+    @property
+    def name(self) -> str:
+        """The protected column, or several joined by " & "."""
+        return label(self.protected)
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The groups' names for people; all differ, even those of 1 and "1"."""
