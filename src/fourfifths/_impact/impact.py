@@ -125,6 +125,7 @@ def impact(
     >>> adult["sex", "race"].reference
     'Male & Asian-Pac-Islander'
     """
+    # What needs no table is checked before one is opened, which may be large.
     profile = get_rule(rule)
     for name, value, choices in (
         ("weights_are", weights_are, get_args(WeightKind)),
@@ -163,6 +164,7 @@ def impact(
     )
     outcome_column = str(roles.outcome)
     outcome_values = counts.values[outcome_column]
+    # The values of the outcome are known only now that they are counted.
     favorable_value = choose_favorable(outcome_column, roles.favorable, outcome_values)
     has_outcome = counts.codes[outcome_column] != MISSING
     outcome_missing = int(counts.rows[~has_outcome].sum())
@@ -239,6 +241,7 @@ def count_outcomes(
     roles : Roles
         With the outcome that was counted.
     """
+    # What is missing comes first: a "?" that means missing is not a wrong number.
     table = prepare(table, roles)
     if roles.weights:
         table = table.with_numbers(roles.weights, "weights")
@@ -365,6 +368,7 @@ def unknown_notes(
                 f"({attribute.unknown_selected:,} of them selected) and could not be assigned to a "
                 "group; the bounds show how far this could change the ratios"
             )
+    # They are only named. "None" may be a group, and to drop it would be a guess.
     for column in roles.protected:
         lookalikes = [
             value

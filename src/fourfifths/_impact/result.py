@@ -302,6 +302,7 @@ class Impact(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/impact.schema.json describes it."""
+        # Not as in the base class, where "rule" would be the whole profile and not its name.
         return {
             "schema": SCHEMA,
             "rule": self.rule.name,

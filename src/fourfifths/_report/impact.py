@@ -182,6 +182,7 @@ def rates_sheet(attribute: AttributeImpact) -> Sheet:
         rate = number(attribute.unknown_selected / attribute.unknown)
         counts = (f"{attribute.unknown:,}", f"{attribute.unknown_selected:,}", rate)
         rows.append(("(unknown)", *counts, UNDEFINED, UNDEFINED, UNDEFINED))
+    # Only marks that the table has are explained.
     legend = "".join(text for mark, text in MARKS.items() if any(mark in row[5] for row in rows))
     return Sheet(
         title=f"{attribute.name}, compared with {attribute.reference}{legend}",
