@@ -60,8 +60,30 @@ def point(
     )
 
 
-def curve(points: Iterable[Point], **roles: Any) -> fourfifths.Tradeoff:
-    """Return the result of a sweep that has these points."""
+def raw_point(**figures: Any) -> Point:
+    """Return a point without repair that is far from four fifths."""
+    return point(**({"impact_ratio": 0.5, "utility": 0.8} | figures))
+
+
+def repaired_point(
+    model: str = "LR", method: str = "random", amount: float = 1.0, **figures: Any
+) -> Point:
+    """Return a point of joint repair that is clear of four fifths; no two figures are equal."""
+    values: dict[str, Any] = {
+        "scope": "joint",
+        "impact_ratio": 0.9,
+        "impact_ratio_interval": (0.85, 0.95),
+        "utility": 0.7,
+        "accuracy": 0.75,
+        "parity": 0.95,
+        "auc": 0.8,
+        "ber": {"trees": 0.45},
+    }
+    return point(model, method, amount, **(values | figures))
+
+
+def curve(points: Iterable[Point] = (), **roles: Any) -> fourfifths.Tradeoff:
+    """Return a sweep that has these points, or no repair and full repair of one model."""
     return fourfifths.Tradeoff(
         **{
             "table": "people",
@@ -69,7 +91,7 @@ def curve(points: Iterable[Point], **roles: Any) -> fourfifths.Tradeoff:
             "reference": "b",
             "outcome": "hired",
             "favorable": "yes",
-            "points": tuple(points),
+            "points": tuple(points) or (raw_point(), repaired_point()),
             "repeats": 2,
             "intervals": "over repeats",
             "confidence": 0.95,

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from certificates import auditor
 from counted import measure
-from tradeoffs import curve
+from curves import curve
 
 import fourfifths
 from fourfifths._certify.verify import Verification

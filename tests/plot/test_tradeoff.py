@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from curves import curve, raw_point, repaired_point
 from matplotlib.figure import Figure
-from tradeoffs import RAW, curve, point
 
 from fourfifths._plot.tradeoff import draw_panel
 from fourfifths.errors import OptionError
 
-TWO_MODELS = curve(point("LR", "none", 0.0, **RAW), point("LR"), point("SVM"))
+TWO_MODELS = curve([raw_point(), repaired_point("LR"), repaired_point("SVM")])
 
 
 def lines(axis):
@@ -24,26 +24,26 @@ def test_there_is_a_panel_for_each_model():
     figure = TWO_MODELS.plot()
     figure.canvas.draw()
     assert [axis.get_title() for axis in figure.axes] == ["LR", "SVM"]
-    assert figure.get_suptitle() == "t.csv: hired by race"
-    assert figure.axes[0].get_xlabel() == "impact ratio, against W"
+    assert figure.get_suptitle() == "people: hired by group"
+    assert figure.axes[0].get_xlabel() == "impact ratio, against b"
 
 
 def test_a_line_goes_from_no_repair_to_full_repair():
-    half = point(amount=0.5, impact_ratio=0.7, utility=0.75)
-    axis = curve(point(), point("LR", "none", 0.0, **RAW), half).plot().axes[0]
+    half = repaired_point(amount=0.5, impact_ratio=0.7, utility=0.75)
+    axis = curve([repaired_point(), raw_point(), half]).plot().axes[0]
     assert lines(axis) == {"random, joint": [(0.5, 0.8), (0.7, 0.75), (0.9, 0.7)]}
 
 
 def test_each_repair_has_a_line_of_its_own():
-    column = point(method="geometric", scope="column")
-    axis = curve(point("LR", "none", 0.0, **RAW), point(), column).plot().axes[0]
+    column = repaired_point(method="geometric", scope="column")
+    axis = curve([raw_point(), repaired_point(), column]).plot().axes[0]
     assert set(lines(axis)) == {"random, joint", "geometric, column"}
     solid = {bar.get_label(): bar.lines[0].get_linestyle() for bar in axis.containers}
     assert solid == {"random, joint": "--", "geometric, column": "-"}
 
 
 def test_without_a_raw_point_there_is_none():
-    (axis,) = curve(point()).plot().axes
+    (axis,) = curve([repaired_point()]).plot().axes
     _, labels = axis.get_legend_handles_labels()
     assert labels == ["random, joint"]
 
@@ -69,8 +69,8 @@ def test_the_advice_of_the_error_works():
 
 def test_a_panel_has_the_points_of_its_model_with_their_error_bars():
     axis = Figure().add_subplot()
-    svm = point("SVM", utility_interval=(0.65, 0.8), impact_ratio_interval=(0.8, 0.95))
-    draw_panel(axis, curve(point("LR", impact_ratio=0.6), svm), "SVM")
+    svm = repaired_point("SVM", utility_interval=(0.65, 0.8), impact_ratio_interval=(0.8, 0.95))
+    draw_panel(axis, curve([repaired_point("LR", impact_ratio=0.6), svm]), "SVM")
     assert lines(axis) == {"random, joint": [(0.9, 0.7)]}
     (container,) = axis.containers
     (x_bar, y_bar) = (bar.get_segments()[0].tolist() for bar in container.lines[2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from tradeoffs import RAW, curve, point
+from curves import curve, point, raw_point, repaired_point
 
 from fourfifths._report.csv import records_csv
 from fourfifths._report.document import to_document
@@ -19,12 +19,13 @@ def cells(text: str, start: str) -> list[str]:
 
 def test_the_headline_says_what_was_predicted_and_on_how_many_rows():
     assert str(curve()).splitlines()[0] == (
-        "t.csv: hired = yes, by race, 3,000 rows, 1,000 of them for testing"
+        "people: hired = yes, by group, 300 rows, 100 of them for testing"
     )
 
 
 def test_there_is_a_table_for_each_model():
-    document = to_document(curve(point("LR"), point("SVM"), point("LR", amount=0.5)))
+    points = [repaired_point("LR"), repaired_point("SVM"), repaired_point("LR", amount=0.5)]
+    document = to_document(curve(points))
     (section,) = document.sections
     assert [sheet.title for sheet in section.sheets] == ["LR", "SVM"]
     assert [len(sheet.rows) for sheet in section.sheets] == [2, 1]
@@ -36,8 +37,8 @@ def test_a_row_holds_the_figures():
 
 
 def test_only_points_on_the_front_have_a_star():
-    beaten = point(amount=0.5, impact_ratio=0.4, utility=0.6)
-    text = str(curve(point(method="none", amount=0.0, **RAW), beaten, point()))
+    beaten = repaired_point(amount=0.5, impact_ratio=0.4, utility=0.6)
+    text = str(curve([raw_point(), beaten, repaired_point()]))
     assert cells(text, "joint, random")[:4] == ["joint,", "random", "0.5", "0.400"]
     assert cells(text, "none")[:3] == ["none", "0", "*"]
 
@@ -51,14 +52,14 @@ def test_the_point_to_take_is_named():
 
 
 def test_no_point_to_take_is_said_and_stands_out():
-    document = to_document(curve(point(method="none", amount=0.0, **RAW)))
+    document = to_document(curve([raw_point()]))
     (sentence,) = document.sections[0].sentences
     assert sentence.text.startswith("No point has an interval of the impact ratio that lies within")
     assert sentence.is_marked
 
 
 def test_the_note_says_what_the_intervals_are():
-    assert "figures: of 10 random splits together" in " ".join(str(curve()).split())
+    assert "figures: of 2 random splits together" in " ".join(str(curve()).split())
     words = " ".join(str(curve(intervals="bootstrap")).split())
     assert "intervals: bootstrap over the test rows" in words
 
@@ -88,7 +89,8 @@ def test_csv_has_one_row_per_point():
 
 
 def test_the_sheet_of_a_model_has_only_its_points():
-    sheet = model_sheet(curve(point("LR"), point("SVM", amount=0.5), confidence=0.9), "SVM")
+    points = [repaired_point("LR"), repaired_point("SVM", amount=0.5)]
+    sheet = model_sheet(curve(points, confidence=0.9), "SVM")
     assert sheet.title == "SVM"
     assert sheet.headers[:4] == ("repair", "amount", "ratio", "90%")
     (row,) = sheet.rows
@@ -96,7 +98,7 @@ def test_the_sheet_of_a_model_has_only_its_points():
 
 
 def test_no_repair_is_a_choice_too():
-    sentence = choice_sentence(point(method="none", amount=0.0))
+    sentence = choice_sentence(point(impact_ratio=0.9, impact_ratio_interval=(0.85, 0.95)))
     assert sentence.text == (
         "The highest utility with an impact ratio clear of 0.8: LR, no repair, amount 0: ratio "
         "0.900 (0.850 to 0.950), utility 0.700."

@@ -116,6 +116,7 @@ def test_joint_groups_are_those_that_occur():
     assert (first.groups, second.groups) == ((("f",), ("m",)), ((1,), (2,)))
     assert joint.groups == (("f", 1), ("f", 2), ("m", 1))
     assert joint.protected == ("s", "r")
+    assert (first.name, joint.name) == ("s", "s & r")
     assert joint.labels == ("f & 1", "f & 2", "m & 1")
     # Cells: (f 1), (f 2), (m 1) with 1, 1, 2 rows, and one row of unknown sex.
     rows = dict.fromkeys(range(-1, 3), 0.0)

@@ -207,10 +207,14 @@ def shell_document(result: Result) -> Any:
 
     That is why the shell renders the page itself, and does not call `Result.to_markdown`.
     """
-    from fourfifths._cli.messages import for_shell
     from fourfifths._report import to_document
 
     document = to_document(result)
+    # A note names an argument as in `unknown=['?']`. Without one there is nothing to translate.
+    if not any("=" in note for note in document.notes):
+        return document
+    from fourfifths._cli.messages import for_shell
+
     notes = tuple(for_shell(note, is_note=True) for note in document.notes)
     return replace(document, notes=notes)
 

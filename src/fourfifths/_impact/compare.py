@@ -114,7 +114,7 @@ def compare(
     present = sums.rows > 0
     if np.sum(present) < 2:
         raise GroupError(
-            f"protected={' & '.join(attribute.protected)!r}: fewer than two groups have rows with "
+            f"protected={attribute.name!r}: fewer than two groups have rows with "
             "an outcome; expected at least two"
         )
     if not np.all(present):
@@ -204,6 +204,7 @@ def figures(
     ratio_limits = ratio_interval(*effective, confidence=confidence)
     z = z_statistic(*effective)
 
+    # Fisher's test and the flip move whole persons, and a sampling weight is not a number of them.
     if exact:
         persons = (x, n, x_reference, n_reference)
         fisher_p, fisher_p_less, mid_p = fisher_test(*persons)
@@ -222,6 +223,7 @@ def figures(
         "likelihood_ratio": divide(n * x_reference, x * n_reference),
         "difference": rate - rate[reference],
         "expected": n * pooled,
+        # n x'/n' - x, as one quotient for the same reason.
         "shortfall_to_reference": (n * x_reference - x * n_reference) / n_reference,
         "shortfall_to_pooled": n * pooled - x,
         "detectable_ratio": detectable_ratio(
@@ -290,6 +292,7 @@ def ratio_bounds(
     join_reference = weight(may_join_reference & selected)
     if xr + join_reference > 0:
         low = (x / (n + join_group)) / ((xr + join_reference) / (nr + join_reference))
+    # Now those who were not selected join the reference, so its selections stay xr.
     join_group = weight(may_join_group & selected)
     join_reference = weight(may_join_reference & ~selected)
     if xr > 0:
@@ -316,6 +319,7 @@ def stratify(
     if within is None or not counts.exact:
         return (None,) * group_count
     strata = counts.values[within]
+    # One code for each pair of group and stratum: a single tally counts them all.
     cells = np.where(
         (attribute.codes == MISSING) | (counts.codes[within] == MISSING),
         MISSING,
@@ -393,6 +397,7 @@ def facts(comparison: Comparison, group: int) -> Facts:
     pooled = (rates[group] * n + rates[reference] * n_reference) / (n + n_reference)
 
     def fraction(numerator: float, denominator: float) -> Fraction:
+        # A float is itself a fraction, so nothing is rounded here.
         return Fraction(float(numerator)) / Fraction(float(denominator))
 
     return Facts(
@@ -463,6 +468,7 @@ def wrap(
         )
     is_unknown = attribute.codes == MISSING
     return AttributeImpact(
+        name=attribute.name,
         protected=attribute.protected,
         reference=attribute.labels[comparison.reference],
         unknown=int(counts.rows[is_unknown].sum()),

@@ -168,6 +168,8 @@ class AttributeImpact(Result):
 
     Attributes
     ----------
+    name : str
+        The protected column, or several joined by " & ".
     protected : tuple of str
     reference : str
         The group that the other groups are compared with.
@@ -181,8 +183,9 @@ class AttributeImpact(Result):
         The last three as in the `Impact` that it belongs to.
     """
 
-    _not_in_json: ClassVar[tuple[str, ...]] = ("rule", "confidence", "within")
+    _not_in_json: ClassVar[tuple[str, ...]] = ("name", "rule", "confidence", "within")
 
+    name: str
     protected: tuple[str, ...]
     reference: str
     unknown: int
@@ -191,11 +194,6 @@ class AttributeImpact(Result):
     rule: Rule
     confidence: float
     within: str | None
-
-    @property
-    def name(self) -> str:
-        """The protected column, or several joined by " & "."""
-        return " & ".join(self.protected)
 
     def __getitem__(self, key: object) -> GroupImpact:
         """Return a group by its name or its value; a joint group also by the tuple of its values.
@@ -217,7 +215,7 @@ class AttributeImpact(Result):
         """Return one flat record per group, intervals and nested figures spread over columns."""
         shared = {
             "rule": self.rule.name,
-            "protected": " & ".join(self.protected),
+            "protected": self.name,
             "reference": self.reference,
             "unknown": self.unknown,
         }
@@ -304,6 +302,7 @@ class Impact(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/impact.schema.json describes it."""
+        # Not as in the base class, where "rule" would be the whole profile and not its name.
         return {
             "schema": SCHEMA,
             "rule": self.rule.name,

@@ -310,9 +310,11 @@ def judge(rule: Rule, facts: Facts) -> Finding:
         return Finding(
             reading=UNDEFINED, because="no one was selected in the group or in the reference"
         )
+    # Under such a rule only the group can be harmed; under the others the reference can be, too.
     if rule.reference == "highest" and not facts.group_is_lower:
         return Finding(reading=NOT_INDICATED, because="the rate is not below the reference's")
     finding = judge_difference(rule, facts)
+    # The grounds are shown all the same; only the reading is withheld.
     if is_small_share:
         because = f"{share}, the least that {rule.name} judges; {finding.because}"
         return replace(finding, reading=NOT_JUDGED, because=because)

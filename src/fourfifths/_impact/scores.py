@@ -67,6 +67,7 @@ def with_above_median(
     median = table.rows(frame.select(table.col(score).median()))[0][0]
     if median is None:
         raise ColumnError(f"score={score!r}: no row has a score")
+    # Where more than half of the rows have the highest score it is the median: no one is above it.
     above_median = table.frame.filter(table.col(score) > median)
     if not table.rows(above_median.select(table.names[score]).head(1)):
         raise ColumnError(f"score={score!r}: no score is above the median, {number_text(median)}")

@@ -26,7 +26,7 @@ def draw_impact(result: Impact, ax: Axes | None = None) -> Figure | Axes:
         title = literal(f"{result.table}: {result.outcome} = {result.favorable}")
         return _figure(result.attributes, f"{title}\n")
     if len(result.attributes) > 1:
-        first = " & ".join(result.attributes[0].protected)
+        first = result.attributes[0].name
         raise OptionError(
             f"plot(ax=ax): the result has {len(result.attributes)} attributes, and one panel shows "
             f"one of them; use result[{first!r}].plot(ax=ax)"
@@ -120,4 +120,4 @@ def _label_groups(axis: Axes, attribute: AttributeImpact) -> None:
 
 
 def _title(attribute: AttributeImpact) -> str:
-    return f"{' & '.join(attribute.protected)}, compared with {attribute.reference}"
+    return f"{attribute.name}, compared with {attribute.reference}"

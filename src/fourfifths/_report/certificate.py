@@ -45,6 +45,7 @@ def certificate_document(certificate: Certificate) -> Document:
         sections=(Section(sentences=grounds), Section(sheets=sheets)),
         notes=(
             *certificate.notes,
+            # With these anyone can run the same certificate again; `verify` does.
             f"data SHA-256 {certificate.data_sha256}, seed {certificate.random_state}, {versions}",
         ),
         closing=(LEGEND,),

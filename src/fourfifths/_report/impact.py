@@ -44,7 +44,7 @@ def attribute_document(attribute: AttributeImpact) -> Document:
     """Return the page of one attribute: its own tables and findings."""
     rows = attribute.unknown + sum(group.n for group in attribute.groups)
     return Document(
-        headline=f"{' & '.join(attribute.protected)}: rule {attribute.rule.name}, {rows:,} rows",
+        headline=f"{attribute.name}: rule {attribute.rule.name}, {rows:,} rows",
         sections=(attribute_section(attribute),),
         details=rule_paragraphs(attribute.rule),
         closing=(LEGEND,),
@@ -182,6 +182,7 @@ def rates_sheet(attribute: AttributeImpact) -> Sheet:
         rate = number(attribute.unknown_selected / attribute.unknown)
         counts = (f"{attribute.unknown:,}", f"{attribute.unknown_selected:,}", rate)
         rows.append(("(unknown)", *counts, UNDEFINED, UNDEFINED, UNDEFINED))
+    # Only marks that the table has are explained.
     legend = "".join(text for mark, text in MARKS.items() if any(mark in row[5] for row in rows))
     return Sheet(
         title=f"{attribute.name}, compared with {attribute.reference}{legend}",

@@ -35,6 +35,7 @@ def escape_markdown(text: str) -> str:
     >>> escape_markdown("a|b <c>")
     'a\\|b &lt;c&gt;'
     """
+    # The backslash before the other marks, and & before < and >: nothing is escaped twice.
     escaped = printable(text).replace("\\", "\\\\")
     for mark in "|*_`[]":
         escaped = escaped.replace(mark, f"\\{mark}")

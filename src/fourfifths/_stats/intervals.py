@@ -112,6 +112,8 @@ def ratio_interval(
         halvings=RATIO_HALVINGS,
     )
     low, high = np.exp(log_ratio)
+    # Without selections in the group the search ends at exp(-50), which stands for 0. Without any
+    # in the reference it ends at exp(50), which stands for no limit.
     return np.where(x > 0, low, 0.0), np.where(x_reference > 0, high, np.nan)
 
 

@@ -178,6 +178,7 @@ def cochran_mantel_haenszel(
     total = a + b + c + d
     usable = total > 1  # a table of one person has no variance
     a, b, c, d, total = (array[usable] for array in (a, b, c, d, total))
+    # With its margins fixed, the first cell of a table is hypergeometric.
     expected = (a + b) * (a + c) / total
     variance = (a + b) * (c + d) * (a + c) * (b + d) / (total**2 * (total - 1))
     if not variance.sum() > 0:
@@ -200,6 +201,7 @@ def breslow_day(
     a, b, c, d = (array[has_odds_ratio] for array in (a, b, c, d))
     fitted = fitted_selections(a + b, c + d, selected=a + c, odds_ratio=odds_ratio)
     cells = (fitted, a + b - fitted, a + c - fitted, c + d - (a + c - fitted))
+    # The large-sample variance of a cell with fixed margins (Breslow and Day 1980).
     variance = 1 / sum(1 / cell for cell in cells)
     statistic = float(np.sum((a - fitted) ** 2 / variance))
     return statistic, float(chdtrc(int(has_odds_ratio.sum()) - 1, statistic))

@@ -53,6 +53,7 @@ class Hull:
     def floor(self, beta: ArrayLike) -> FloatArray:
         """Return the impact floor b / R(b), in [0, 1]; NaN at b = 0."""
         rates = np.asarray(beta, dtype=np.float64)
+        # A concave hull lies on or above the diagonal. The maximum removes rounding, no more.
         best = np.maximum(self.best_rate(rates), rates)
         return np.where(rates > 0, rates / np.where(best > 0, best, 1.0), np.nan)
 
@@ -90,6 +91,7 @@ def hull(scores: ArrayLike, is_reference: BoolArray) -> Hull:
     is_reference : bool array
         Whether the row belongs to the reference; if not, it belongs to the group.
     """
+    # Negated, because the curve begins with the highest score and `unique` sorts upwards.
     values, rank = np.unique(-np.asarray(scores, dtype=np.float64), return_inverse=True)
     reference = np.bincount(rank[is_reference], minlength=values.size).astype(np.float64)
     group = np.bincount(rank[~is_reference], minlength=values.size).astype(np.float64)

@@ -60,6 +60,7 @@ def phi(
 ) -> FloatArray:
     """Return the phi coefficient, the correlation of membership and selection, in [-1, 1]."""
     total = np.add(n, n_reference, dtype=np.float64)
+    # Of a two-by-two table, z squared is the chi-squared statistic, and phi squared that / N.
     return z_statistic(selected, n, selected_reference, n_reference) / np.sqrt(total)
 
 
@@ -74,6 +75,8 @@ def cohen_h(
     -0.845
     """
     x, size, xr, size_r = _floats(selected, n, selected_reference, n_reference)
+    # Cohen (1988): the arcsine of a rate varies equally much at all rates, so that equal h are
+    # equally easy to detect.
     return np.asarray(2 * np.arcsin(np.sqrt(x / size)) - 2 * np.arcsin(np.sqrt(xr / size_r)))
 
 
@@ -120,6 +123,7 @@ def fisher_test(
     observed = hypergeom.pmf(x, *margins)
     # Equally likely tables differ by rounding. SciPy's own test has the same tolerance.
     limit = observed * (1 + 1e-14)
+    # The mode of a hypergeometric distribution, in closed form.
     mode = np.floor((x + xr + 1) * (size + 1) / (size + size_r + 2))
     smallest, largest = np.maximum(0.0, x + xr - size_r), np.minimum(size, x + xr)
     # The probability rises up to the mode and falls after it. The tables at most as likely as the
@@ -237,6 +241,8 @@ def holm(p: ArrayLike) -> FloatArray:
     """
     raw = np.asarray(p, dtype=np.float64)
     order = np.argsort(raw)[: int(np.sum(~np.isnan(raw)))]  # NaN sorts last
+    # The smallest p counts for all comparisons, the next for one fewer. The running maximum keeps
+    # the adjusted values in the order of the raw ones.
     steps = raw[order] * np.arange(order.size, 0, -1)
     adjusted = np.full(raw.shape, np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
@@ -290,6 +296,7 @@ def against_share(observed: int, n: int, *, share: float) -> ShareTest:
         raise OptionError(f"observed={observed!r}, n={n!r}: expected 0 <= observed <= n and n >= 1")
     from scipy.stats import binomtest
 
+    # Binomial: the population is so large that each one summoned leaves its shares unchanged.
     expected = n * share
     deviation = float(np.sqrt(n * share * (1 - share)))
     return ShareTest(
@@ -302,6 +309,7 @@ def against_share(observed: int, n: int, *, share: float) -> ShareTest:
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide; NaN where the denominator is zero."""
+    # The inner `where` divides by 1 in place of 0: NumPy would warn of a result that is not used.
     usable = np.broadcast_to(denominator > 0, np.broadcast(numerator, denominator).shape)
     return np.where(usable, numerator / np.where(denominator > 0, denominator, 1.0), np.nan)
 

@@ -108,6 +108,7 @@ def count(
         )
     except TypeError as error:  # pandas groups at once, and cannot group lists
         raise ColumnError(f"column {listed(keys)}: expected plain values: {error}") from error
+    # One more than allowed is enough to know that there are too many.
     cells = table.rows(grouped.head(MAX_CELLS + 1))
     if not cells:
         raise TableError(f"{table.name}: the table has no rows")
@@ -115,6 +116,7 @@ def count(
         raise _too_many_cells(table, keys)
     columns = list(zip(*cells, strict=True))
     encoded = {key: _encode(columns[index]) for index, key in enumerate(keys)}
+    # The sum of nothing but missing values is null in some libraries and 0 in others.
     rows, *totals = (
         np.array([0.0 if cell is None else cell for cell in column], dtype=np.float64)
         for column in columns[len(keys) :]
@@ -134,6 +136,7 @@ def count(
     weight_sum = counts.sums["weight"]
     if weights_are == "counts":
         persons = replace(counts, rows=weight_sum, weight=weight_sum, weight_squared=weight_sum)
+        # A line that counts 0 persons holds no one, so it is no cell.
         return persons.take(weight_sum > 0)
     squared = counts.sums["squared"]
     return replace(counts, weight=weight_sum, weight_squared=squared, exact=False)

@@ -197,6 +197,7 @@ def csv_header(path: Path) -> tuple[str, list[str]]:
         raise TableError(f"{path}: the file is not UTF-8; save it as UTF-8 first") from None
     except BROKEN_GZIP as error:
         raise TableError(f"{path}: the first line cannot be read: {error}") from None
+    # The one that makes the most columns; the comma if several do.
     delimiter = max(DELIMITERS, key=lambda candidate: len(fields[candidate]))
     names = [name for name in fields[delimiter] if name]
     if not names:

@@ -64,6 +64,7 @@ class Bands:
     def labels_of(self, numbers: FloatArray) -> Any:
         """Return the name of each row's group, None where the number is missing."""
         labels = np.array([*self.labels, None], dtype=object)
+        # "left": a number equal to an edge belongs to the group below it, as in `expression`.
         codes = np.searchsorted(self.edges, numbers, side="left")
         return labels[np.where(np.isnan(numbers), len(self.labels), codes)]
 
@@ -129,6 +130,11 @@ class Attribute:
     groups: tuple[Group, ...]
     codes: IntArray
 
+    @property
+    def name(self) -> str:
+        """The protected column, or several joined by " & "."""
+        return label(self.protected)
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The groups' names for people; all differ, even those of 1 and "1"."""
@@ -144,6 +150,7 @@ class Attribute:
 
         Membership of the cells of all other groups becomes unknown.
         """
+        # The appended entry is the one that the code -1 points to.
         new_codes = np.append(np.where(kept, np.cumsum(kept) - 1, MISSING), MISSING)
         groups = tuple(group for group, stays in zip(self.groups, kept, strict=True) if stays)
         return Attribute(protected=self.protected, groups=groups, codes=new_codes[self.codes])
@@ -266,6 +273,7 @@ def find_value(
     ]
     number = _number(name)
     same_number = [value for value in values if number is not None and _number(value) == number]
+    # The strictest reading that leaves one value: both 1 and "1" may be there.
     for matches in (same, same_text, same_number):
         if len(matches) == 1:
             return matches[0]
@@ -314,6 +322,7 @@ def choose_reference(
             )
         return list(groups).index(reference)
     if otherwise == "highest rate" and rates is not None:
+        # Of equal rates the first in the order of the groups, which does not depend on the rows.
         return int(np.argmax(np.nan_to_num(rates, nan=-1.0)))
     if otherwise == "largest" and sizes is not None:
         return int(np.argmax(sizes))

@@ -196,6 +196,7 @@ class Output:
         if array.dtype == np.float64:
             return array
         if array.dtype.kind in "iu":
+            # A repaired value may lie outside a narrow type, such as that of 8-bit integers.
             limits = np.iinfo(array.dtype)
             for after in self.after:
                 if np.any((after < limits.min) | (after > limits.max)):
@@ -243,6 +244,7 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
         return Rows(frame=frame, name=table.name, unknown=tuple(unknown))
     if isinstance(source, str | os.PathLike):
         path = Path(source)
+        # Not .tsv: its tabs come from the ending, and a .csv made of it has commas.
         is_csv = path.name.lower().endswith((".csv", ".csv.gz"))
         return Rows(
             frame=_read_file(path),
@@ -284,6 +286,7 @@ def _read_file(path: Path) -> nw.DataFrame[Any]:
     from pyarrow import parquet
 
     try:
+        # Arrow keeps what DuckDB drops: dictionary types, and pandas' notes on the columns.
         native = parquet.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error

@@ -79,6 +79,7 @@ class MissingText:
         tokens = [str(token).strip() for token in unknown]
         patterns = []
         for token in filter(is_number, tokens):
+            # 1e3, 1000 and 1000.0 are one number: in plain digits, without zeros at the end.
             digits = format(Decimal(token).normalize(), "f")
             tail = "0*" if "." in digits else r"(?:\.0*)?"
             patterns.append(re.escape(digits) + tail)

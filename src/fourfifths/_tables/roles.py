@@ -92,6 +92,7 @@ def assign_roles(
     dataset = table.dataset
     columns = protected_columns(table, protected)
     if outcome_is == "the score":
+        # The outcome will be "above the median", a truth value.
         favorable = True
     else:
         if outcome is None and dataset:
@@ -140,6 +141,7 @@ def prepare(table: Table, roles: Roles, features: Iterable[str] = ()) -> Table:
     """Return the table ready to be counted: missing values null, protected numbers in bands."""
     columns = [*roles.protected, roles.outcome, roles.within, roles.weights, roles.score, *features]
     named_columns = [column for column in dict.fromkeys(columns) if column is not None]
+    # In this order, because a token like -1 must not fall into the lowest band.
     return with_bands(table.with_missing(named_columns, roles.unknown), roles.bands)
 
 

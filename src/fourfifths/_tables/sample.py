@@ -34,6 +34,7 @@ ObjectArray = NDArray[np.object_]
 MAX_CATEGORIES = 255
 # A column of these types is a category even if all its texts are numbers: somebody said so.
 DECLARED_CATEGORIES = (nw.Categorical, nw.Enum)
+# Seeds are this far apart, so that the sample of one is not that of another moved by some rows.
 SEED_STRIDE = 1_000_003
 
 
@@ -152,6 +153,7 @@ def read_features(
                 "missing, or leave the column out"
             )
     digest = hashlib.sha256(repr([[str(value) for value in group] for group in groups]).encode())
+    # A fixed byte order, and columns by name: neither the machine nor the order of columns matters.
     digest.update(codes.astype("<i8").tobytes())
     for name in sorted(columns):
         column = columns[name]
@@ -205,6 +207,7 @@ def _group_code(table: Table, protected: Sequence[str], groups: Sequence[Group])
     """Return the code of each row's group, -1 where it is unknown."""
     code: Any = nw.lit(-1)
     for index, group in enumerate(groups):
+        # Nulls are not ignored: a joint group is known only if each of its columns is.
         is_group = nw.all_horizontal(
             *(table.col(column) == value for column, value in zip(protected, group, strict=True)),
             ignore_nulls=False,
@@ -243,7 +246,8 @@ def _fetch_duckdb(
     """Let DuckDB choose the rows, by a hash of their position, so that the rest is never loaded."""
     if all(size <= quota for size, quota in zip(sizes, quotas, strict=True)):
         return {name: _filled(array) for name, array in relation.fetchnumpy().items()}
-    # A little more than the quota of each group passes the filter; the lowest hashes are kept.
+    # A little more than the quota of each group passes the filter; the lowest hashes are kept. The
+    # number that passes varies by about its square root, so six of those leave no group short.
     shares = [
         min(1.0, (quota + 6 * quota**0.5 + 20) / size)
         for size, quota in zip(sizes, quotas, strict=True)
@@ -267,6 +271,7 @@ def _fetch_duckdb(
         rows = np.flatnonzero(arrays["code"] == code)
         kept.append(rows[np.argsort(draw[rows], kind="stable")][:quota])
     chosen = np.concatenate(kept)
+    # Back in the order of the table, as rows from memory are.
     chosen = chosen[np.argsort(position[chosen])]
     return {name: array[chosen] for name, array in arrays.items()}
 

@@ -22,6 +22,7 @@ Unseen = Literal["error", "keep"]
 Small = Literal["error", "pool"]
 UNKNOWN = -1  # the code of a missing or an unseen value
 MIN_ROWS_PER_STRATUM = 4
+# Codes are 16-bit integers. A column with more values than this is an identifier anyway.
 MAX_STRATA = 10_000
 # Up to this many values, comparing with each of them is faster than a binary search.
 MAX_COMPARED_VALUES = 32
@@ -93,6 +94,7 @@ class Strata:
         code_of = {written(group): code for code, group in enumerate(self.groups)}
         code_of |= {written(group): len(self.groups) - 1 for group in self.pooled}
         new_codes = [code_of.get(written(group), UNKNOWN) for group in groups]
+        # The code -1 points to the last entry.
         table = np.array([*new_codes, UNKNOWN], dtype=np.int16)
         if np.array_equal(table[:-1], np.arange(len(groups))):
             return codes
@@ -258,8 +260,10 @@ def _factorize_jointly(
     if len(column_codes) == 1:
         return tuple((value,) for value in values[0]), column_codes[0]
     is_known = np.all(np.stack(column_codes) != UNKNOWN, axis=0)
+    # At least 1, because a column may hold nothing but missing values.
     shape = [max(len(column_values), 1) for column_values in values]
     joint = np.zeros(column_codes[0].size, dtype=np.int64)
+    # One number per combination of values, whose order is that of the combinations.
     for size, codes in zip(shape, column_codes, strict=True):
         joint = joint * size + codes
     combinations, codes_of_known = np.unique(joint[is_known], return_inverse=True)
@@ -282,6 +286,7 @@ def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], 
         if column.dtype.is_float():
             is_null = is_null | column.is_nan().fill_null(value=False)
         values = [_plain(value) for value in column.filter(~is_null).unique().to_list()]
+        # Numbers before texts, because Python compares neither with the other.
         distinct: Any = sorted(values, key=lambda value: (isinstance(value, str), value))
         is_missing = np.asarray(is_null.to_numpy(), dtype=bool)
     elif _lies_close(column) and not any(is_number(token) for token in unknown):

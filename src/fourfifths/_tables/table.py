@@ -60,6 +60,7 @@ class Table:
         """Compute a small result frame and return its rows as Python values."""
         try:
             if frame.implementation is nw.Implementation.DUCKDB:
+                # These are Python values at once; `collect` would go by way of Arrow.
                 relation: Any = frame.to_native()
                 records = relation.fetchall()
             else:
@@ -72,6 +73,7 @@ class Table:
         """Return the table with every missing value of these columns null."""
         table = self
         for name in columns:
+            # Only the user's tokens can make nulls in a column of whole numbers or truth values.
             if unknown:
                 frame = with_room_for_null(table.frame, table.names[name])
                 table = replace(table, frame=frame)
@@ -118,7 +120,8 @@ def open_table(source: TableLike) -> Table:
     """
     if isinstance(source, Table):
         return source
-    if isinstance(source, str) and source in datasets.names():
+    # Only files have an ending: a name with a dot in it is no data set's.
+    if isinstance(source, str) and "." not in source and source in datasets.names():
         source = datasets.load(source)
     if isinstance(source, datasets.Dataset):
         return _wrap(read(source.path), source.name, source)
@@ -171,6 +174,7 @@ def _plain(value: Value) -> Value:
     """Return a cell as a plain Python value; every kind of missing is None."""
     if hasattr(value, "item"):  # a numpy scalar
         value = value.item()
+    # By name, because pandas need not be installed.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     return None if isinstance(value, float) and value != value else value

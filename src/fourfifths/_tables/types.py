@@ -153,11 +153,13 @@ def _natural_order(column: nw.Series[Any]) -> tuple[str, ...]:
     dtype = column.dtype
     if isinstance(dtype, nw.Enum):
         return tuple(dtype.categories)
+    # narwhals does not say whether the categories of an Arrow column are ordered.
     if column.implementation is not nw.Implementation.PYARROW or dtype != nw.Categorical:
         return ()
     native: Any = column.to_native()
     if not native.type.ordered:
         return ()
+    # Each chunk of an Arrow column may have a dictionary of its own.
     chunks = native.unify_dictionaries().chunks
     return tuple(chunks[0].dictionary.to_pylist()) if chunks else ()
 
@@ -234,6 +236,7 @@ def from_numbers(
     text stays text.
     """
     rows = np.flatnonzero(before != after)
+    # NaN differs from itself, but what is missing stays missing.
     rows = rows[~np.isnan(before[rows])]
     changed = after[rows]
     cells: Any

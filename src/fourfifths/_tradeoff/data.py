@@ -69,6 +69,7 @@ class Data:
 
     def splits(self, split: Split, repeats: int, random_state: int) -> list[tuple[Any, Any]]:
         """Return the training and test rows of each repeat."""
+        # Rows are split within each group and outcome, so that both sides have all of them.
         cells = self.group.astype(np.int64) * 2 + self.selected
         cell_count = 2 * len(self.strata.groups)
         if self.side is not None:
@@ -97,6 +98,7 @@ class Data:
         for codes in (self.group, self.selected):
             digest.update(np.ascontiguousarray(codes).tobytes())
         for name in self.frame.columns:
+            # As Python values, so that the hash does not depend on the kind of dataframe.
             digest.update(repr(self.frame[name].to_list()).encode())
         return digest.hexdigest()
 

@@ -19,6 +19,7 @@ from fourfifths._stats.intervals import clopper_pearson
 from fourfifths._tradeoff.result import Point
 from fourfifths._tradeoff.store import Record
 
+# At 95% confidence 50 of them lie beyond each limit.
 RESAMPLES = 2_000
 FIGURES = ("impact_ratio", "utility", "accuracy", "parity")
 
@@ -68,6 +69,7 @@ def figures(
         in Zemel et al. 2013. `utility` is 1 - BER of the outcome.
     """
     selected, missed, wrong, passed = np.moveaxis(np.asarray(counts, dtype=np.float64), -1, 0)
+    # A resampled table may lack a group or an outcome. Such a figure is NaN, and is left out.
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = (selected + wrong) / (selected + missed + wrong + passed)
         reference_rate = rates[..., reference]
@@ -193,6 +195,7 @@ def make_point(
     first = records[0]
     intervals: dict[str, Interval]
     if len(records) > 1:
+        # One group for all splits, so that the interval is about the ratio that is shown.
         lowest = groups.index(min(impact_ratios, key=lambda label: impact_ratios[label]))
         by_split |= figures(counts, reference, group=lowest)
         intervals = {name: central_interval(by_split[name], confidence) for name in by_split}

@@ -68,6 +68,7 @@ class Point:
 
     def clears(self, threshold: float) -> bool:
         """Return whether the impact ratio's interval lies within [threshold, 1 / threshold]."""
+        # A ratio above 1 / threshold harms the reference as much as one below harms the group.
         low, high = self.impact_ratio_interval
         return low >= threshold and high <= 1 / threshold
 

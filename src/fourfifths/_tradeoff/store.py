@@ -103,6 +103,7 @@ class ResultsFile:
         """Append finished cells to the file."""
         if self.path is None:
             return
+        # Appended at once: a run that is stopped loses only the cells that it was computing.
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(_lines(records))
 

@@ -28,6 +28,7 @@ from fourfifths._tradeoff.store import ResultsFile, cell_key
 from fourfifths._tradeoff.versions import SweepRows, Version, run_version
 from fourfifths.errors import OptionError, listed
 
+# Rounded, because 3 * 0.1 is not 0.3 in floating point.
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
 TEST_SHARE = 1 / 3
 REPEATS = 10
@@ -174,6 +175,7 @@ def tradeoff(
     jobs = (
         delayed(run_version)(
             version,
+            # Without repair only the column types are used, and this scope is fitted fastest.
             repairer_of(version.repeat, "column" if version.amount == 0 else version.scope),
             rows=rows,
             split=splits[version.repeat],
@@ -235,6 +237,7 @@ def fingerprint(
         list(auditors),
         repr(models),
         random_state,
+        # Another version may count otherwise.
         metadata.version("fourfifths"),
     )
     return hashlib.sha256(repr(inputs).encode()).hexdigest()

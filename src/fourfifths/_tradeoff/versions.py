@@ -110,6 +110,7 @@ def run_version(
         )
         for table in (frame, raw)
     )
+    # NaN differs from itself, but what is missing is not repaired.
     differs = (values != raw_values) & ~np.isnan(values)
     repeat, scope, method, amount = version.key
     best_errors = auditor_errors(

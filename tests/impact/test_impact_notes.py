@@ -7,7 +7,7 @@ import pytest
 from counted import frame, measure, stratified
 
 import fourfifths
-from fourfifths._impact.notes import (
+from fourfifths._impact.impact import (
     outcome_notes,
     reference_not_highest,
     simpsons_paradox,
