@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.stats import rankdata
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.draws import RowDraws
@@ -78,12 +79,10 @@ def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree
         The stratum of each of these rows.
     block_count : int
     """
-    score_count = scores.shape[1]
-    # One score needs no choice. Several are compared on a scale that they share.
-    standardised = scores[:MAX_TREE_ROWS] if score_count > 1 else scores[:0]
-    codes = codes[: standardised.shape[0]]
-    spread = standardised.std(axis=0) if score_count > 1 else np.ones(score_count)
-    standardised = (standardised - standardised.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    # One score needs no choice. Several are compared on a scale that they share: by their ranks.
+    sampled = scores[: MAX_TREE_ROWS if scores.shape[1] > 1 else 0]
+    ranks = rankdata(sampled, axis=0) if sampled.size else sampled
+    codes = codes[: sampled.shape[0]]
     nodes: list[list[int]] = []
 
     def grow(rows: IntArray, first: int, leaves: int, depth: int) -> int:
@@ -92,13 +91,13 @@ def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree
         if leaves > 1:
             left_leaves = leaves // 2
             share = left_leaves / leaves
-            best, is_right = best_score(standardised[rows], codes[rows], share)
+            best, is_right = best_score(ranks[rows], codes[rows], share)
             left = grow(rows[~is_right], first, left_leaves, depth + 1)
             right = grow(rows[is_right], first + left_leaves, leaves - left_leaves, depth + 1)
             nodes[node] = [best, first, leaves, left, right, depth]
         return node
 
-    grow(np.arange(standardised.shape[0]), 0, block_count, 0)
+    grow(np.arange(sampled.shape[0]), 0, block_count, 0)
     score, first, leaves, left, right, depth = np.array(nodes, dtype=np.int64).T
     return CutTree(score=score, first=first, leaves=leaves, left=left, right=right, depth=depth)
 

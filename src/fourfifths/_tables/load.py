@@ -13,17 +13,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fourfifths._arrays import FloatArray
+from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.files import csv_header, in_one_line, kind_of, read
 from fourfifths._tables.numbers import is_number, known_values, read_numbers
 from fourfifths._tables.table import TableLike, Value, open_table
-from fourfifths._tables.types import AskedType, ColumnType, from_numbers, to_numbers, type_of
+from fourfifths._tables.types import (
+    AskedType,
+    ColumnType,
+    from_numbers,
+    to_numbers,
+    type_of,
+    typed_values,
+)
 from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 
@@ -132,11 +139,16 @@ class Rows:
             and any(is_number(category) for category in column.categories)
         ]
 
-    def numbers(self, column_types: Sequence[ColumnType]) -> list[FloatArray]:
-        """Return columns as numbers; an array of floats is not copied."""
+    def numbers(
+        self, column_types: Sequence[ColumnType], *, unseen: Literal["error", "keep"] = "error"
+    ) -> list[FloatArray]:
+        """Return columns as numbers; an array of floats is not copied.
+
+        With unseen="keep", a category that was not fitted counts as missing.
+        """
         if self.frame is not None:
             return [
-                to_numbers(self.column(column_type.name), column_type)
+                to_numbers(self.column(column_type.name), column_type, unseen=unseen)
                 for column_type in column_types
             ]
         array = self.array_of_numbers
@@ -188,10 +200,7 @@ class Output:
         A dataframe is of the `library` that scikit-learn's `set_output` names, or of its own.
         """
         if self.array is None:
-            repaired = self.repaired_frame()
-            if library == "pandas":
-                return repaired.to_pandas()
-            return repaired.to_polars() if library == "polars" else repaired.to_native()
+            return _native(self.repaired_frame(), library)
         array = self.array
         if array.dtype == np.float64:
             return array
@@ -208,6 +217,85 @@ class Output:
             changed = np.flatnonzero((before != after) & ~np.isnan(after))
             array[changed, column_type.name] = after[changed]
         return array
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordOutput:
+    """Whole records in the place of rows, and how they are handed back.
+
+    Attributes
+    ----------
+    rows : Rows
+    column_types : sequence of ColumnType
+    records : float array, records by columns
+        NaN where a value is missing.
+    index : int array
+        The record of each row; -1 for rows that stay as they are.
+    """
+
+    rows: Rows
+    column_types: Sequence[ColumnType]
+    records: FloatArray
+    index: IntArray
+
+    def repaired_frame(self) -> nw.DataFrame[Any]:
+        """Return the dataframe that came in, with the records in their columns."""
+        frame = self.rows.dataframe
+        stays = self.index < 0
+        columns = []
+        for place, column_type in enumerate(self.column_types):
+            column = frame[column_type.name]
+            values = typed_values(column, column_type, self.records[:, place])
+            written = values[np.maximum(self.index, 0)] if len(self.index) else column
+            if stays.any():
+                mask = nw.new_series("mask", ~stays, backend=frame.implementation)
+                written = written.zip_with(mask, column.cast(written.dtype))
+            if (
+                written.implementation is nw.Implementation.PYARROW
+                and written.dtype == column.dtype
+            ):
+                # Arrow has several types of text, and joins them as the plainest.
+                native: Any = column.to_native()
+                written = nw.from_native(written.to_native().cast(native.type), series_only=True)
+            columns.append(written.alias(column_type.name))
+        return _with_columns(frame, columns)
+
+    def native(self, library: str = "default") -> Any:
+        """Return what came in, with the records in their columns; `library` as for `Output`."""
+        if self.rows.frame is not None:
+            return _native(self.repaired_frame(), library)
+        source = self.rows.array_of_numbers
+        names = [column_type.name for column_type in self.column_types]
+        written = np.flatnonzero(self.index >= 0)
+        records = self.records[self.index[written]]
+        is_whole = bool(np.all(records == np.floor(records)))
+        keeps_type = source.dtype.kind == "f" or is_whole
+        array = np.array(source, dtype=source.dtype if keeps_type else np.float64)
+        if array.dtype.kind in "iu" and records.size:
+            limits = np.iinfo(array.dtype)
+            if records.min() < limits.min or records.max() > limits.max:
+                array = array.astype(np.int64)
+        array[np.ix_(written, names)] = records
+        return array
+
+
+def _with_columns(frame: nw.DataFrame[Any], columns: Sequence[nw.Series[Any]]) -> nw.DataFrame[Any]:
+    """Return the frame with columns replaced; pandas would match their rows by label."""
+    if frame.implementation is not nw.Implementation.PANDAS:
+        return frame.with_columns(*columns)
+    native: Any = frame.to_native()
+    natives = [column.to_native() for column in columns]
+    for column in natives:
+        column.index = native.index
+    repaired = native.assign(**{str(column.name): column for column in natives})
+    return nw.from_native(repaired, eager_only=True)
+
+
+def _native(frame: nw.DataFrame[Any], library: str) -> Any:
+    """Return a dataframe of its own library, or of the one that `set_output` names."""
+    if library == "pandas":
+        return frame.to_pandas()
+    return frame.to_polars() if library == "polars" else frame.to_native()
 
 
 def rows_of(X: Any, unknown: Sequence[Value] = ()) -> Rows:  # noqa: N803 - as in scikit-learn

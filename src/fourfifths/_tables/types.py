@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 import narwhals as nw
 import numpy as np
@@ -18,14 +20,16 @@ from fourfifths._tables.numbers import (
     is_text,
     known_values,
     read_numbers,
+    with_room_for_null,
 )
 from fourfifths.errors import ColumnError, listed, nearest
 
-Kind = Literal["number", "integer", "ordered", "category"]
+Kind = Literal["number", "integer", "ordered", "category", "date"]
 MAX_CATEGORIES = 1_000
 # A text column with no more different texts than this is never taken for an identifier.
 MAX_CATEGORIES_OF_FEW_ROWS = 20
 TRUTH_VALUES = (False, True)
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - moments without a zone count from here too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +39,8 @@ class ColumnType:
     Attributes
     ----------
     name : str, or int in an array
-    kind : {"number", "integer", "ordered", "category"}
+    kind : {"number", "integer", "ordered", "category", "date"}
+        Dates and times are read as microseconds since 1970.
     categories : tuple
         Of an ordered column the lowest first, else in alphabetical order.
     """
@@ -101,10 +106,12 @@ def type_of(column: nw.Series[Any], asked: AskedType, *, unknown: Sequence[Any] 
         missing = MissingText.of(unknown)
         order = tuple(category for category in order if category not in missing)
         return ColumnType(name=name, kind="ordered", categories=order)
+    if asked is None and is_date(column.dtype):
+        return ColumnType(name=name, kind="date")
     if asked is None and not (is_text(column.dtype) or column.is_null().all()):
         raise ColumnError(
-            f"columns: {name!r} holds {column.dtype}; expected numbers, booleans, text or "
-            "categories; convert it, or name the columns to repair"
+            f"columns: {name!r} holds {column.dtype}; expected numbers, booleans, text, categories "
+            "or dates; convert it, or name the columns to repair"
         )
     categories = _categories(column, declared=asked is not None)
     if asked in (None, "category"):
@@ -164,8 +171,20 @@ def _natural_order(column: nw.Series[Any]) -> tuple[str, ...]:
     return tuple(chunks[0].dictionary.to_pylist()) if chunks else ()
 
 
-def to_numbers(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
-    """Return a column as numbers: categories by their index, missing as NaN."""
+def is_date(dtype: nw.dtypes.DType) -> bool:
+    """Return whether a column of this type holds dates, or dates with times."""
+    return dtype == nw.Date or isinstance(dtype, nw.Datetime)
+
+
+def to_numbers(
+    column: nw.Series[Any], column_type: ColumnType, *, unseen: Literal["error", "keep"] = "error"
+) -> FloatArray:
+    """Return a column as numbers: categories by their index, missing as NaN.
+
+    With "keep", a category that was not fitted is NaN too.
+    """
+    if column_type.kind == "date":
+        return _microseconds(column, column_type)
     if column_type.kind in ("number", "integer"):
         if column.dtype == nw.String:
             numbers = read_numbers(column, must=True)
@@ -190,12 +209,27 @@ def to_numbers(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
         codes[np.asarray(has_category.to_numpy(), dtype=bool)] = code
     is_missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
     new_rows = np.flatnonzero(np.isnan(codes) & ~is_missing)
-    if new_rows.size:
+    if new_rows.size and unseen == "error":
         raise ColumnError(
             f"column {column_type.name!r}: {column[int(new_rows[0])]!r} is none of the categories "
-            f"{listed(column_type.categories)}; leave such rows out, or fit with them"
+            f"{listed(column_type.categories)}; leave such rows out, fit with them, or fit with "
+            "unseen='keep'"
         )
     return codes
+
+
+def _microseconds(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
+    if column.is_null().all():
+        return np.full(len(column), np.nan)
+    if not is_date(column.dtype):
+        raise ColumnError(
+            f"column {column_type.name!r}: expected dates, found {_an_example(column)}"
+        )
+    moments = column.cast(nw.Datetime("us")) if column.dtype == nw.Date else column
+    numbers = np.full(len(column), np.nan)
+    is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
+    numbers[is_known] = moments.filter(~column.is_null()).dt.timestamp("us").to_numpy()
+    return numbers
 
 
 def _as_floats(column: nw.Series[Any]) -> FloatArray:
@@ -277,6 +311,95 @@ def from_numbers(
             f"{listed(column_type.categories)}: give it the categories of the table that was "
             "fitted, or make it text"
         ) from error
+
+
+def typed_values(
+    column: nw.Series[Any], column_type: ColumnType, numbers: FloatArray
+) -> nw.Series[Any]:
+    """Return a few numbers as values of a column: of its library and type, missing where NaN.
+
+    Whole numbers become floats where a number is a fraction, and a wider type where theirs is too
+    narrow.
+    """
+    cells = [None if np.isnan(number) else _cell(column, column_type, number) for number in numbers]
+    dtype = column.dtype
+    is_numeric = column_type.kind in ("number", "integer") and not is_text(dtype)
+    if is_numeric and dtype.is_integer():
+        present = numbers[~np.isnan(numbers)]
+        limits = np.iinfo(str(dtype).lower())
+        if np.any(present != np.floor(present)):
+            dtype = nw.Float64()
+        elif present.size and (present.min() < limits.min or present.max() > limits.max):
+            dtype = nw.Int64()
+    if is_numeric and not dtype.is_integer():
+        cells = [None if cell is None else float(cell) for cell in cells]
+    is_pandas = column.implementation is nw.Implementation.PANDAS
+    if (
+        is_pandas
+        and None in cells
+        and isinstance(column.to_native().dtype, np.dtype)
+        and (dtype.is_integer() or dtype == nw.Boolean)
+    ):
+        # pandas' own types for numbers that may be missing.
+        frame = nw.new_series("value", [cell or 0 for cell in cells], dtype, backend="pandas")
+        nullable: Any = with_room_for_null(frame.to_frame(), "value")["value"].to_native()
+        nullable[[cell is None for cell in cells]] = None
+        return nw.from_native(nullable, series_only=True)
+    try:
+        return _series_like(column, cells, dtype)
+    except Exception as error:  # each backend has errors of its own
+        if not column_type.categories:
+            raise
+        raise ColumnError(
+            f"column {column_type.name!r}: its type cannot hold all of "
+            f"{listed(column_type.categories)}: give it the categories of the table that was "
+            "fitted, or make it text"
+        ) from error
+
+
+def _series_like(
+    column: nw.Series[Any], cells: list[Any], dtype: nw.dtypes.DType
+) -> nw.Series[Any]:
+    """Return a series of cells with the type of a column, also where only its library knows it."""
+    native: Any = column.to_native()
+    if dtype == column.dtype and column.implementation is nw.Implementation.PANDAS:
+        series = type(native)(cells, dtype=native.dtype)
+        if int(series.notna().sum()) < sum(cell is not None for cell in cells):
+            raise ValueError("pandas made a category that it does not have missing")
+        return nw.from_native(series, series_only=True)
+    if is_text(dtype) and column.implementation is nw.Implementation.PYARROW:
+        import pyarrow as pa
+
+        texts = pa.chunked_array([pa.array(cells, type=pa.string())])
+        return nw.from_native(texts.cast(native.type), series_only=True)
+    if is_text(dtype) or all(cell is None for cell in cells):
+        return nw.new_series("value", cells, dtype, backend=column.implementation)
+    plain = nw.new_series("value", cells, backend=column.implementation)
+    return plain if plain.dtype == dtype else plain.cast(dtype)
+
+
+def _cell(column: nw.Series[Any], column_type: ColumnType, number: float) -> Any:
+    """Return a number as a Python value of its column."""
+    if column_type.kind in ("number", "integer"):
+        value = (
+            int(number)
+            if float(number).is_integer()
+            and (column_type.kind == "integer" or column.dtype.is_integer())
+            else float(number)
+        )
+        if not is_text(column.dtype):
+            return value
+        # By Arrow, as for columns of numbers that are repaired cell by cell.
+        import pyarrow as pa
+
+        return pa.array([value]).cast(pa.string())[0].as_py()
+    if column_type.kind == "date":
+        moment = EPOCH + timedelta(microseconds=int(number))
+        if column.dtype == nw.Date:
+            return moment.date()
+        zone = getattr(column.dtype, "time_zone", None)
+        return moment if zone is None else moment.replace(tzinfo=UTC).astimezone(ZoneInfo(zone))
+    return column_type.categories[int(number)]
 
 
 def _categories(column: nw.Series[Any], *, declared: bool) -> tuple[str, ...]:

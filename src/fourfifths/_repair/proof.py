@@ -1,0 +1,545 @@
+"""The proof that comes with a repair by blocks: no rule on the repaired columns has a lower ratio.
+
+A rule that uses only the repaired columns sees a row's block and nothing else, so it selects each
+group at the rate sum_b share_g(b) a_b, with the same a_b for every group. The law of the shares of
+new rows is exact (`fourfifths._stats.shares`), so the limit of the impact floor holds for every
+rule, every classifier and every amount of data. The table that was repaired is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from itertools import combinations, permutations
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy.special import ndtri
+
+from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._results import Record, Result, flat, plain
+from fourfifths._stats.shares import (
+    BlockLaw,
+    impact_floor,
+    lower_limits,
+    simulated_floors,
+    total_variation,
+)
+
+SCHEMA = "fourfifths/proof/1"
+Verdict = Literal["certified", "not certified", "inconclusive"]
+# Sizes with many halves, so that strata with few rows can be cut coarser.
+BLOCK_COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
+MAX_STRATA = 40  # of more strata, not every pair is proven
+DRAWS_OVER_PAIRS = 40_000
+MIN_DRAWS = 4_000
+TIE_RISK = 0.2  # the part of the risk that is spent on rows that tie with a cut
+CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+MAX_GROWTH = 1e4
+# The approximate floor of a plan may be this far from the exact one.
+APPROXIMATION_ERRORS = (-0.03, -0.015, 0.0, 0.015, 0.03, 0.06, 0.1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairProof:
+    """What is proven about two groups.
+
+    Attributes
+    ----------
+    group, reference : str
+    impact_floor, reverse_floor : float
+        No rule has a lower impact ratio on new rows if it harms the group, or the reference; lower
+        limits that hold together over all pairs and both sides.
+    table_floor, table_reverse_floor : float
+        The same on the table that was repaired, by counting it.
+    total_variation : float
+        The upper limit of the distance between the groups' shares of new rows.
+    balanced_error_rate : float
+        The lower limit of the error of any classifier that predicts the group of new rows; one half
+        is guessing.
+    """
+
+    group: str
+    reference: str
+    impact_floor: float
+    reverse_floor: float
+    table_floor: float
+    table_reverse_floor: float
+    total_variation: float
+    balanced_error_rate: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StratumBlocks:
+    """How one stratum was cut.
+
+    Attributes
+    ----------
+    stratum : str
+    rows : int
+        All its rows in the table.
+    placing_rows : int
+        Those that the cuts were made of.
+    cells : int
+        Into how many parts it was cut; in each, a draw divides the rows over the blocks.
+    tied_rows : int or None
+        How many placing rows have the same content as a row at a cut. None if rows have keys.
+    """
+
+    stratum: str
+    rows: int
+    placing_rows: int
+    cells: int
+    tied_rows: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePoint:
+    """The proven floor at another beta, over all pairs and both sides."""
+
+    beta: float
+    impact_floor: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Proof(Result):
+    """What is proven of every rule on the repaired columns.
+
+    Attributes
+    ----------
+    kind : {"proven"}
+    verdict : {"certified", "inconclusive"}
+    because : str
+    beta : float
+        The rules in question select at least this share of each group.
+    threshold, confidence : float
+    impact_floor : float
+        The lowest of all pairs and sides, for new rows.
+    table_floor : float
+        The lowest of all pairs and sides on the table that was repaired.
+    blocks : int
+    pairs : tuple of PairProof
+        The lowest floor first.
+    strata : tuple of StratumBlocks
+    curve : tuple of CurvePoint
+    rows_needed : int or None
+        How many rows like these would prove it; None where it is proven, or where no number would.
+    columns : tuple of str
+        The repaired columns.
+    assumptions : tuple of str
+    versions : mapping of str to str
+    """
+
+    kind: Literal["proven"] = "proven"
+    verdict: Verdict
+    because: str
+    beta: float
+    threshold: float
+    confidence: float
+    impact_floor: float
+    table_floor: float
+    blocks: int
+    pairs: tuple[PairProof, ...]
+    strata: tuple[StratumBlocks, ...]
+    curve: tuple[CurvePoint, ...]
+    rows_needed: int | None
+    columns: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    versions: dict[str, str]
+
+    _schema: ClassVar[str | None] = SCHEMA
+
+    def to_records(self) -> list[Record]:
+        """Return one record per pair of groups."""
+        return [flat(plain(pair)) for pair in self.pairs]
+
+
+def prove(
+    laws: Sequence[BlockLaw],
+    counts: IntArray,
+    *,
+    labels: Sequence[str],
+    columns: Sequence[str],
+    beta: float,
+    threshold: float,
+    confidence: float,
+    amount: float,
+) -> Proof:
+    """Return what the law of the shares proves.
+
+    Parameters
+    ----------
+    laws : sequence of BlockLaw
+        Of each stratum.
+    counts : int array of shape (strata, blocks)
+        The rows of the repaired table.
+    labels, columns : sequence of str
+        The strata's names, and those of the repaired columns.
+    beta, threshold, confidence : float
+    amount : float
+        The share of the rows that is repaired.
+    """
+    block_count = int(sum(laws[0].leaves))
+    strata = tuple(
+        StratumBlocks(
+            stratum=label,
+            rows=int(row_counts.sum()),
+            placing_rows=law.rows,
+            cells=law.spacings.size,
+            tied_rows=law.tied,
+        )
+        for label, law, row_counts in zip(labels, laws, counts, strict=True)
+    )
+    pairs: tuple[PairProof, ...] = ()
+    curve: tuple[CurvePoint, ...] = ()
+    lowest = table_lowest = float("nan")
+    if len(laws) <= MAX_STRATA and amount == 1:
+        limits, curve_limits, variations = proven_limits(
+            laws, beta=beta, confidence=confidence, curve=CURVE_BETAS
+        )
+        table = table_floors(counts, beta)
+        ordered = list(permutations(range(len(laws)), 2))
+        place = {pair: index for index, pair in enumerate(ordered)}
+        pairs = tuple(
+            sorted(
+                (
+                    PairProof(
+                        group=labels[group],
+                        reference=labels[reference],
+                        impact_floor=float(limits[place[group, reference]]),
+                        reverse_floor=float(limits[place[reference, group]]),
+                        table_floor=float(table[place[group, reference]]),
+                        table_reverse_floor=float(table[place[reference, group]]),
+                        total_variation=float(variations[place[group, reference]]),
+                        balanced_error_rate=float(1 - variations[place[group, reference]]) / 2,
+                    )
+                    for group, reference in combinations(range(len(laws)), 2)
+                ),
+                key=lambda pair: min(pair.impact_floor, pair.reverse_floor),
+            )
+        )
+        lowest, table_lowest = float(limits.min()), float(table.min())
+        curve = tuple(
+            CurvePoint(beta=rate, impact_floor=float(limit))
+            for rate, limit in zip(CURVE_BETAS, curve_limits, strict=True)
+        )
+    is_proven = lowest >= threshold
+    rows_needed = None
+    if pairs and not is_proven:
+        rows_needed = rows_to_prove(laws, beta=beta, threshold=threshold, confidence=confidence)
+    return Proof(
+        verdict="certified" if is_proven else "inconclusive",
+        because=reason(
+            lowest,
+            table_lowest,
+            beta=beta,
+            threshold=threshold,
+            confidence=confidence,
+            amount=amount,
+            stratum_count=len(laws),
+            rows_needed=rows_needed,
+        ),
+        beta=beta,
+        threshold=threshold,
+        confidence=confidence,
+        impact_floor=lowest,
+        table_floor=table_lowest,
+        blocks=block_count,
+        pairs=pairs,
+        strata=strata,
+        curve=curve,
+        rows_needed=rows_needed,
+        columns=tuple(map(str, columns)),
+        assumptions=assumptions(columns, is_keyed=laws[0].tied is None),
+        versions={name: version(name) for name in ("fourfifths", "numpy", "scipy")},
+    )
+
+
+def proven_limits(
+    laws: Sequence[BlockLaw],
+    *,
+    beta: float,
+    confidence: float,
+    curve: Sequence[float] = (),
+    draws: int | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return limits of the impact floors at beta, along a curve, and of the distances.
+
+    Returns
+    -------
+    floors : float array
+        For each ordered pair of strata, the harmed one first; they hold together.
+    curve_floors : float array
+        For each beta of the curve, the limit of the lowest floor over all pairs.
+    variations : float array
+        For each ordered pair, the upper limit of the total variation; they hold together.
+    """
+    pair_count = len(laws) * (len(laws) - 1)
+    risk = 1 - confidence
+    tie_risk = 0.0 if laws[0].tied is None else TIE_RISK * risk
+    floors, variations = simulated_floors(
+        laws,
+        [beta, *curve],
+        draws=draws or max(MIN_DRAWS, DRAWS_OVER_PAIRS // pair_count),
+        risk=tie_risk,
+        random_state=0,
+    )
+    left = risk - tie_risk
+    curve_floors = [
+        lower_limits(floors[:, index].min(axis=0, keepdims=True), left)[0]
+        for index in range(1, 1 + len(curve))
+    ]
+    return (
+        lower_limits(floors[:, 0], left),
+        np.array(curve_floors),
+        -lower_limits(-variations, left),
+    )
+
+
+def table_floors(counts: IntArray, beta: float) -> FloatArray:
+    """Return the impact floor of each ordered pair of strata in the table that was counted."""
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return np.array(
+        [
+            float(impact_floor(shares[group], shares[reference], beta, moved=(0.0, 0.0)))
+            for group, reference in permutations(range(len(counts)), 2)
+        ]
+    )
+
+
+def table_variation(counts: IntArray) -> float:
+    """Return the largest total variation between two strata of the table that was counted."""
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return max(
+        float(total_variation(shares[group], shares[reference]))
+        for group, reference in combinations(range(len(counts)), 2)
+    )
+
+
+# --- how many blocks ---
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockPlan:
+    """How finely the strata are cut.
+
+    Attributes
+    ----------
+    block_count : int
+    depth : int array
+        How often each stratum is cut; 2 to that power, at most `block_count`, are its cells.
+    """
+
+    block_count: int
+    depth: IntArray
+
+    @property
+    def cells(self) -> IntArray:
+        """The number of cells of each stratum."""
+        return np.minimum(2**self.depth, self.block_count)
+
+
+def full_depth(block_count: int) -> int:
+    """Return how many cuts in a row lead to the deepest of so many blocks."""
+    return int(block_count - 1).bit_length()
+
+
+def planned_by_rows(row_counts: IntArray, block_count: int) -> BlockPlan:
+    """Return a plan with enough rows in each cell; strata with few rows are cut coarser."""
+    most = np.maximum(row_counts // MIN_ROWS_PER_CELL, 1)
+    depth = np.minimum(full_depth(block_count), np.floor(np.log2(most)).astype(np.int64))
+    depth = np.where(row_counts >= block_count * MIN_ROWS_PER_CELL, full_depth(block_count), depth)
+    return BlockPlan(block_count=block_count, depth=depth)
+
+
+def proven_plans(
+    row_counts: IntArray, *, beta: float, threshold: float, confidence: float
+) -> list[BlockPlan]:
+    """Return plans that are likely to be proven, those that keep most first.
+
+    The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
+    with a relative error of variance K/n + K'/n', and a rule that selects the best share beta gains
+    its standard deviation times the normal density at that quantile. Whether a plan is proven is
+    decided by the exact law afterwards. What a plan loses is the variance of ranks within a cell,
+    1 / (12 cells^2), over the rows, and more the more rows are in strata that are cut coarser.
+    """
+    weights = row_counts / row_counts.sum()
+    plans: list[tuple[float, BlockPlan]] = []
+    for target in threshold + np.array(APPROXIMATION_ERRORS):
+        for block_count in BLOCK_COUNTS:
+            plan = coarsened(
+                BlockPlan(
+                    block_count=block_count,
+                    depth=np.full(row_counts.size, full_depth(block_count)),
+                ),
+                row_counts,
+                beta=beta,
+                target=float(np.clip(target, 0.0, 0.999)),
+                confidence=confidence,
+            )
+            if plan is not None:
+                coarse = float(weights[plan.cells < block_count].sum())
+                plans.append((float(np.sum(weights / plan.cells**2)) * (1 + coarse), plan))
+    kept: list[BlockPlan] = []
+    for _, plan in sorted(plans, key=lambda entry: entry[0]):
+        is_new = all(
+            plan.block_count != other.block_count or not np.array_equal(plan.depth, other.depth)
+            for other in kept
+        )
+        if is_new:
+            kept.append(plan)
+    return kept
+
+
+def coarsened(
+    plan: BlockPlan, row_counts: IntArray, *, beta: float, target: float, confidence: float
+) -> BlockPlan | None:
+    """Return the plan with noisy strata cut coarser until every pair reaches the target.
+
+    None if the stratum with the fewest rows to a cell is the largest one: then there are too many
+    blocks for all.
+    """
+    largest = int(np.argmax(row_counts))
+    depth = plan.depth.copy()
+    while True:
+        cells = np.minimum(2**depth, plan.block_count)
+        noise = np.where(cells > 1, cells / row_counts, 0.0)
+        floors = approximate_floors(noise, row_counts, beta=beta, confidence=confidence)
+        if floors.min() >= target and np.all(cells <= row_counts):
+            return BlockPlan(block_count=plan.block_count, depth=depth)
+        pair = np.unravel_index(int(floors.argmin()), floors.shape)
+        noisier = max(pair, key=lambda stratum: noise[stratum])
+        too_fine = np.flatnonzero(cells > row_counts)
+        if too_fine.size:
+            noisier = too_fine[0]
+        if noisier == largest or depth[noisier] == 0:
+            return None
+        depth[noisier] -= 1
+
+
+def approximate_floors(
+    noise: FloatArray, row_counts: IntArray, *, beta: float, confidence: float
+) -> FloatArray:
+    """Return the floor of each pair of strata, about; 1 on the diagonal."""
+    pair_count = max(row_counts.size * (row_counts.size - 1), 1)
+    z = -float(ndtri((1 - confidence) / pair_count))
+    density = float(np.exp(-(ndtri(beta) ** 2) / 2) / np.sqrt(2 * np.pi))
+    variance = noise[:, None] + noise[None, :]
+    # A beta that is smaller than a block gains no more than the best block does.
+    finest = float((noise * row_counts).max())
+    gain = min(density, beta * float(ndtri((finest + 0.6) / (finest + 1.2))))
+    # A stratum that is not cut at all has exactly the shares of the draw.
+    inverse = np.where(noise > 0, 1 / row_counts, 0.0)
+    error = np.sqrt(beta * (1 - beta) * (inverse[:, None] + inverse[None, :]))
+    floors = beta / (beta + np.sqrt(variance) * gain + z * error)
+    np.fill_diagonal(floors, 1.0)
+    return np.asarray(floors)
+
+
+def rows_to_prove(
+    laws: Sequence[BlockLaw], *, beta: float, threshold: float, confidence: float
+) -> int | None:
+    """Return about how many rows like these would prove the threshold; None if too many."""
+    cells = np.array([law.spacings.size for law in laws])
+    rows = np.array([law.rows for law in laws], dtype=np.float64)
+
+    def is_enough(growth: float) -> bool:
+        noise = np.where(cells > 1, cells / (growth * rows), 0.0)
+        floors = approximate_floors(
+            noise, (growth * rows).astype(np.int64), beta=beta, confidence=confidence
+        )
+        return bool(floors.min() >= threshold)
+
+    if not is_enough(MAX_GROWTH):
+        return None
+    low, high = 1.0, MAX_GROWTH
+    while high / low > 1.01:
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return int(np.ceil(high * rows.sum()))
+
+
+# --- words ---
+
+
+def reason(
+    lowest: float,
+    table_lowest: float,
+    *,
+    beta: float,
+    threshold: float,
+    confidence: float,
+    amount: float,
+    stratum_count: int,
+    rows_needed: int | None,
+) -> str:
+    """Return the sentence that says what is proven, or why nothing is."""
+    if amount < 1:
+        return (
+            f"only a share {amount:g} of the rows is repaired, so nothing is proven; a full repair "
+            "(amount=1) comes with a proof"
+        )
+    if stratum_count > MAX_STRATA:
+        return (
+            f"there are {stratum_count} strata, and pairs of more than {MAX_STRATA} are not "
+            "proven; make coarser strata"
+        )
+    rules = f"that selects at least {beta:.1%} of each group"
+    if lowest >= threshold:
+        return (
+            f"proven for every rule: with {100 * confidence:g}% confidence, no rule that uses only "
+            f"the repaired columns and {rules} has an impact ratio below {lowest:.3f} on new rows; "
+            f"on the repaired table itself none has a ratio below {table_lowest:.3f}"
+        )
+    remedy = "no number of rows like these would prove more with so many blocks"
+    if rows_needed:
+        remedy = f"about {rows_needed:,} placing rows would prove {threshold:g}"
+    return (
+        f"with {100 * confidence:g}% confidence, no rule that uses only the repaired columns and "
+        f"{rules} has an impact ratio below {lowest:.3f} on new rows, which does not reach the "
+        f"threshold {threshold:g}; {remedy}, fewer blocks prove more"
+    )
+
+
+def assumptions(columns: Sequence[str], *, is_keyed: bool) -> tuple[str, ...]:
+    """Return what the proof takes for granted."""
+    names = ", ".join(map(str, columns))
+    draws = (
+        "the key of a row is given without regard to its group, and no two rows share one"
+        if is_keyed
+        else "rows have no key; rows with the same content as a row at a cut may fall on either "
+        "side of it, and their share was added"
+    )
+    return (
+        "new rows come from the same population as the rows that were placed, group by group",
+        f"a rule uses only the repaired columns: {names}",
+        "the groups of new rows are those that the repair was told",
+        draws,
+    )
+
+
+def at_amount(proof: Proof, amount: float) -> Proof:
+    """Return the proof of a repair that leaves rows as they were: nothing is proven of it."""
+    nothing = float("nan")
+    because = reason(
+        nothing,
+        nothing,
+        beta=proof.beta,
+        threshold=proof.threshold,
+        confidence=proof.confidence,
+        amount=amount,
+        stratum_count=len(proof.strata),
+        rows_needed=None,
+    )
+    return replace(
+        proof,
+        verdict="inconclusive",
+        because=because,
+        impact_floor=nothing,
+        table_floor=nothing,
+        pairs=(),
+        curve=(),
+        rows_needed=None,
+    )
