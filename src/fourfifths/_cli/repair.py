@@ -126,7 +126,7 @@ def repair(
     ] = False,
     random_state: Annotated[
         int | None,
-        typer.Option(help="The seed.  [default: 0 to fit, a new one to apply]", min=0),
+        typer.Option(help="The seed.  [default: 0]", min=0),
     ] = None,
     effect: Annotated[
         EffectChoice | None,
@@ -164,6 +164,7 @@ def repair(
             "--save": save,
             "--band": band,
             "--amount": amount,
+            "--random-state": random_state,
             **{f"--{name}": value for name, value in choices.items()},
         }
         for option, value in fitting_options.items():
@@ -172,7 +173,7 @@ def repair(
                     f"{option}: has no meaning with --apply, which does what the saved repair "
                     "says; leave it out"
                 )
-        repaired = apply_repair(source, apply, random_state=random_state, roles=roles)
+        repaired = apply_repair(source, apply, roles=roles)
     else:
         repaired = repair_file(
             source,
@@ -192,8 +193,6 @@ def repair(
     if save is not None:
         repaired.repairer.save(save)
         typer.echo(f"wrote {save}", err=True)
-    seed = repaired.seed
-    typer.echo(f"seed {seed}: --random-state {seed} gives the same again", err=True)
     # The audits take far longer than the repair, so the files are there before they begin.
     default_detail = EffectChoice.FULL if apply is None else EffectChoice.QUICK
     show_repair(repaired, effect or default_detail, output_format)

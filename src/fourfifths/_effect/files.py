@@ -17,7 +17,6 @@ from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
 from fourfifths._effect.effect import AuditRoles, EffectDetail, check_audit_roles, effect
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import ModelImpact, RepairEffect
-from fourfifths._repair.random import fresh_seed
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.load import Rows, load_rows
 from fourfifths._tables.numbers import unknown_tokens
@@ -26,8 +25,6 @@ from fourfifths._tables.table import Table, open_table
 from fourfifths._tables.write import write_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, nearest
 
-# A seed that is drawn anew is printed for the user to type again, so it is kept short.
-NEW_SEED_LIMIT = 2**31
 # pandas writes an index without a name into a Parquet file as a column of this name.
 PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
 
@@ -49,8 +46,6 @@ class FileRepair:
         Columns that no rule would use.
     certified_amount : CertifiedAmount or None
         How the amount was found, if the least certified one was asked for.
-    seed : int or None
-        The seed that gives the same repair again.
     notes : tuple of str
         What a reader must know about the fit.
     """
@@ -61,7 +56,6 @@ class FileRepair:
     roles: AuditRoles
     not_features: tuple[str, ...]
     certified_amount: CertifiedAmount | None
-    seed: int | None
     notes: tuple[str, ...]
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -201,7 +195,6 @@ def repair_file(
         roles=audit_roles,
         not_features=table_roles.not_features,
         certified_amount=certified_amount,
-        seed=repairer.random_state,
         notes=notes,
     )
 
@@ -211,7 +204,6 @@ def apply_repair(
     saved: str | os.PathLike[str],
     *,
     roles: AuditRoles | None = None,
-    random_state: int | None = None,
 ) -> FileRepair:
     """Apply a saved repair to a file; nothing is fitted.
 
@@ -222,12 +214,8 @@ def apply_repair(
     saved : path
         What `Repairer.save` wrote.
     roles : AuditRoles, optional
-    random_state : int, optional
-        The seed; a new one by default, so that files that are repaired one after the other do not
-        share their draws.
     """
-    seed = fresh_seed(None) % NEW_SEED_LIMIT if random_state is None else random_state
-    repairer = Repairer.load(saved, random_state=seed)
+    repairer = Repairer.load(saved)
     if repairer.strata_.passed:
         raise GroupError(
             f"{saved}: this repair was fitted to protected values that are not a column of the "
@@ -244,7 +232,6 @@ def apply_repair(
         roles=audit_roles,
         not_features=table_roles.not_features,
         certified_amount=None,
-        seed=seed,
         notes=(),
     )
 
@@ -313,7 +300,6 @@ def _repaired(
     roles: AuditRoles,
     not_features: tuple[str, ...],
     certified_amount: CertifiedAmount | None,
-    seed: int | None,
     notes: tuple[str, ...],
 ) -> FileRepair:
     """Repair the rows, of which the repair uses only some columns."""
@@ -324,7 +310,6 @@ def _repaired(
         fitted.strata.codes_of(rows, unseen=repairer.unseen),
         method=repairer.method,
         amount=repairer.amount,
-        draws=repairer.calls_.next(),
     )
     return FileRepair(
         repairer=repairer,
@@ -333,6 +318,5 @@ def _repaired(
         roles=roles,
         not_features=not_features,
         certified_amount=certified_amount,
-        seed=seed,
         notes=notes,
     )

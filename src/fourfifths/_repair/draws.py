@@ -20,6 +20,7 @@ from fourfifths._tables.load import Rows
 # What a draw is for. Draws of one row for different purposes are independent of each other.
 Purpose = Literal["plan", "order", "tie", "leaf", "variety", "amount", "column"]
 PURPOSES: tuple[Purpose, ...] = ("plan", "order", "tie", "leaf", "variety", "amount", "column")
+SEED_LIMIT = 2**64  # a seed is hashed as one word
 BITS_DROPPED = np.uint64(11)  # a float holds 53 of 64 bits
 UNIT = 2.0**-53
 
@@ -51,7 +52,7 @@ class RowDraws:
         """Return a number in [0, 1) for each row that rows of equal content share."""
         return uniform_of(self.content, "order")
 
-    def take(self, positions: IntArray) -> RowDraws:
+    def take(self, positions: IntArray | slice) -> RowDraws:
         """Return the draws of some of the rows."""
         return RowDraws(
             rows=self.rows[positions], content=self.content[positions], is_keyed=self.is_keyed
@@ -69,6 +70,13 @@ def uniform_of(words: HashArray, purpose: Purpose, index: int = 0) -> FloatArray
     """
     salt = mix(np.array([PURPOSES.index(purpose) * 2**32 + index], dtype=np.uint64))
     return (mix(words ^ salt) >> BITS_DROPPED).astype(np.float64) * UNIT
+
+
+def seed_of(random_state: int | None) -> int:
+    """Return `random_state` itself, or a new seed if it is None."""
+    if random_state is not None:
+        return int(random_state)
+    return int(np.random.SeedSequence().generate_state(1, dtype=np.uint64)[0])
 
 
 def draws_of(

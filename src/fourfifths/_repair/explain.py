@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fourfifths._arrays import CodeArray, FloatArray
-from fourfifths._repair.columns.model import Model, PlacedValues, members_of
+from fourfifths._repair.columns.model import Model, PlacedValues, members_of, repaired_members
 from fourfifths._repair.columns.ordered import Method, OrderedColumn
-from fourfifths._repair.random import Draws
+from fourfifths._repair.draws import RowDraws
 from fourfifths._results import Record, Result, plain
 from fourfifths._tables.strata import Strata
 from fourfifths._tables.types import ColumnType
@@ -31,7 +31,7 @@ class Cell:
         The rank in its stratum, from 0 to 1; for tied values, the middle of their ranks. NaN for
         categories without order.
     level : float
-        The rank that it gets, from 0 to 1; under joint repair this may differ from `rank`.
+        The rank that it gets, from 0 to 1; of tied values, each gets one of their ranks by draw.
     consensus : Any
         What full repair writes at that level.
     repaired : Any
@@ -53,14 +53,11 @@ class Explanation(Result):
     ----------
     stratum : str or None
         None if the row's stratum was not fitted, and the row was left unchanged.
-    profile : int or None
-        Under joint repair, the profile of the row.
     because : str
     cells : tuple of Cell
     """
 
     stratum: str | None
-    profile: int | None
     because: str
     cells: tuple[Cell, ...]
 
@@ -81,22 +78,23 @@ class Explanation(Result):
 
 def explain_row(
     model: Model,
-    values: Sequence[FloatArray],
+    before: Sequence[FloatArray],
+    after: Sequence[FloatArray],
     *,
     strata: Strata,
     column_types: Sequence[ColumnType],
     codes: CodeArray,
     method: Method,
     amount: float,
-    draws: Draws,
+    draws: RowDraws | None,
 ) -> Explanation:
-    """Repair a single row and keep the steps.
+    """Find the steps that led from the values of a single row to what was written for it.
 
     Parameters
     ----------
     model : Model
-    values : sequence of float array
-        One value of each column.
+    before, after : sequence of float array
+        The value of each column, and what the repair wrote.
     strata : Strata
     column_types : sequence of ColumnType
         The columns that are repaired.
@@ -104,7 +102,8 @@ def explain_row(
         The stratum of the row; -1 if it has none.
     method, amount
         As in `Repairer`.
-    draws : Draws
+    draws : RowDraws or None
+        As in `Model.apply`.
     """
     if codes.size != 1:
         raise TableError(f"row: {codes.size} rows; expected one")
@@ -112,35 +111,26 @@ def explain_row(
     if stratum < 0:
         return Explanation(
             stratum=None,
-            profile=None,
             because="its stratum was not fitted, and the row is left unchanged",
             cells=(),
         )
-    random = draws.generator()
-    is_repaired = amount > 0 and (method != "random" or random.random() < amount)
-    cells, profile = [], None
-    for placed in model.place(values, members_of(codes), random=random):
-        profile = placed.profile
-        repaired = placed.values
-        if is_repaired and repaired.size:
-            repaired = model.columns[placed.column].repaired(
-                repaired, placed.level, method=method, amount=amount, random=random
-            )
-        cells.append(
-            explain_cell(
-                model,
-                placed,
-                column_type=column_types[placed.column],
-                repaired=repaired,
-                stratum=stratum,
-                method=method,
-            )
+    members = members_of(codes)
+    drawn = repaired_members(members, method=method, amount=amount, draws=draws)
+    cells = tuple(
+        explain_cell(
+            model,
+            model.place(values, members, column_index=index, draws=draws),
+            column_type=column_types[index],
+            repaired=after[index],
+            stratum=stratum,
+            method=method,
         )
+        for index, values in enumerate(before)
+    )
     return Explanation(
         stratum=strata.labels[stratum],
-        profile=None if profile is None else int(profile[0]),
-        because=reason(method, amount, is_repaired=is_repaired),
-        cells=tuple(cells),
+        because=reason(method, amount, is_repaired=bool(drawn.strata.size)),
+        cells=cells,
     )
 
 
@@ -183,7 +173,7 @@ def explain_cell(
     if isinstance(column, OrderedColumn):
         if method == "geometric" and column_type.kind != "ordered":
             target = column.consensus
-        rank = float(column.strata[stratum].ranks_of(placed.values, None)[0])
+        rank = float(column.strata[stratum].ranks_of(placed.values)[0])
         level = float(placed.level[0] + 0.5) / column.levels
     return Cell(
         column=name,

@@ -15,13 +15,14 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fourfifths._arrays import CodeArray
-from fourfifths._repair.columns.model import Model, Scope, fit_columns
+from fourfifths._repair.columns.model import Model, fit_columns
 from fourfifths._repair.columns.ordered import Method, Ties
+from fourfifths._repair.draws import SEED_LIMIT, seed_of
 from fourfifths._repair.explain import Explanation
-from fourfifths._repair.fitted import FittedRepair
-from fourfifths._repair.random import Calls, Draws, fresh_seed
+from fourfifths._repair.fitted import FittedRepair, Scope
 from fourfifths._repair.saved import Saved, load_repair, save_repair
 from fourfifths._tables.groups import read_bands
+from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, one_row, rows_of
 from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
@@ -68,9 +69,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         et al. 2019). Combinatorial: each value moves that far along the column's distinct values.
         Geometric: that far along the number line. The last two are the paper's; after them, trees
         can still predict the stratum from the columns.
-    scope : {"joint", "column"}
-        Whether the joint distribution of the columns is made alike, or that of each column alone,
-        as in the paper.
+    scope : {"column"}
+        Each column is made alike by itself, as in the paper.
     amount : float
         From 0, nothing, to 1, full repair. It may be changed without a new fit, as may `method`.
     levels : int
@@ -83,10 +83,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         are.
     small : {"error", "pool"}
         What to do with strata of fewer than 4 rows: "pool" merges them into one.
+    key : str, optional
+        The column of a dataframe that identifies a row, with a different value in each row of the
+        fit; it is never repaired. What is drawn for a row then comes from its key: the row gets the
+        same values in any call, whatever other rows are in it. Without a key it comes from the
+        values that are repaired, and equal rows of one call are told apart by their order.
     random_state : int or None
-        The seed. Each call draws anew, so that rows that are repaired one by one have the same
-        distribution as rows that are repaired together. The same calls in the same order give the
-        same numbers. None takes a new seed for each fit.
+        The seed. The same rows get the same values in every call. None takes a new seed for each
+        fit.
 
     Attributes
     ----------
@@ -94,7 +98,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     column_types_ : tuple of ColumnType
         The columns that are repaired, and as what.
     model_ : Model
-        The fitted columns and, for joint repair, profiles.
+        The fitted columns.
+    seed_ : int
+        The seed of all draws: `random_state`, or the one that was taken for None.
 
     Notes
     -----
@@ -119,12 +125,13 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         columns: Sequence[Any] | Mapping[Any, AskedType] | None = None,
         unknown: Any = (),
         method: Method = "random",
-        scope: Scope = "joint",
+        scope: Scope = "column",
         amount: float = 1.0,
         levels: int = MAX_LEVELS,
         ties: Ties = "split",
         unseen: Unseen = "error",
         small: Small = "error",
+        key: str | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.protected = protected
@@ -139,6 +146,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         self.ties = ties
         self.unseen = unseen
         self.small = small
+        self.key = key
         self.random_state = random_state
 
     @property
@@ -153,8 +161,13 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
 
     @property
     def model_(self) -> Model:
-        """The fitted columns and, for joint repair, profiles."""
+        """The fitted columns."""
         return self.fitted_.model
+
+    @property
+    def seed_(self) -> int:
+        """The seed of all draws."""
+        return self.fitted_.seed
 
     def fit(self, X: Any, y: Any = None, *, protected: Any = None) -> Self:  # noqa: ARG002
         """Learn the strata's quantiles and their consensus.
@@ -205,7 +218,6 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             self._codes(rows, protected),
             method=self.method,
             amount=self.amount,
-            draws=self.calls_.next(),
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -219,18 +231,15 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             strata=self.strata_,
             typed=self.column_types_,
             model=self.model_,
+            seed=self.seed_,
         )
         save_repair(path, saved)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, random_state: int | None = None) -> Self:
-        """Read a repair that `save` wrote.
-
-        Without `random_state` it takes a new seed: otherwise a process that is started once for
-        each row would make the same draw for all of them.
-        """
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a repair that `save` wrote; it gives the same values as the one that was saved."""
         saved = load_repair(path)
-        loaded = cls(**{**saved.settings, "random_state": random_state})
+        loaded = cls(**saved.settings)
         try:
             _check_options(loaded.get_params(deep=False))
         except OptionError as error:
@@ -248,8 +257,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             column_types=saved.typed,
             model=saved.model,
             table_columns=saved.names,
+            seed=saved.seed,
+            key=loaded.key,
         )
-        loaded.calls_ = Calls(fresh_seed(random_state))
         return loaded
 
     def __sklearn_tags__(self) -> Any:
@@ -257,7 +267,6 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        tags.non_deterministic = self.ties == "split"
         return tags
 
     def _fit(self, X: Any, protected: Any) -> tuple[Rows, CodeArray]:
@@ -272,39 +281,37 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             unseen=self.unseen,
             small=self.small,
         )
-        column_types = rows.types(asked_columns(self.columns, rows.columns, names or ()))
+        if self.key is not None:
+            key_hash(rows, self.key, must_differ=True)
+        column_types = rows.types(
+            asked_columns(self.columns, rows.columns, stratifying=names or (), key=self.key)
+        )
         for name in rows.mixed_columns(column_types, self.columns):
             warnings.warn(
                 f"column {name!r} holds numbers and words; it is repaired as categories; if that "
                 f"is meant, say so: columns={{{name!r}: 'category'}}",
                 stacklevel=3,
             )
-        seed = fresh_seed(self.random_state)
         model = fit_columns(
             rows.numbers(column_types),
             column_types,
             strata=strata,
             codes=codes,
-            scope=self.scope,
             ties=self.ties,
             levels=self.levels,
-            draws=Draws(seed=seed, key=(0,)),
         )
         self.fitted_ = FittedRepair(
             strata=strata,
             column_types=column_types,
             model=model,
             table_columns=tuple(rows.columns) if rows.frame is not None else None,
+            seed=seed_of(self.random_state),
+            key=self.key,
         )
-        self.calls_ = Calls(seed)
         return rows, codes
 
     def _transform(self, rows: Rows, codes: CodeArray) -> Any:
-        # Amount 0 changes nothing and draws nothing.
-        draws = self.calls_.next() if self.amount > 0 else Draws(seed=0)
-        output = self.fitted_.transform(
-            rows, codes, method=self.method, amount=self.amount, draws=draws
-        )
+        output = self.fitted_.transform(rows, codes, method=self.method, amount=self.amount)
         # scikit-learn's own conversion from polars to pandas loses the types.
         config = getattr(self, "_sklearn_output_config", {})
         return output.native(config.get("transform", get_config()["transform_output"]))
@@ -333,8 +340,13 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """Check the options as they are now; some cannot be changed without a new fit."""
         options = self.get_params(deep=False)
         _check_options(options)
-        scope: Scope = "column" if self.model_.profiles is None else "joint"
-        for name, fitted_value in (("scope", scope), ("ties", self.model_.ties)):
+        fitted_options = {
+            "scope": "column",
+            "ties": self.model_.ties,
+            "key": self.fitted_.key,
+            "random_state": None if self.random_state is None else self.seed_,
+        }
+        for name, fitted_value in fitted_options.items():
             if options[name] != fitted_value:
                 raise OptionError(
                     f"{name}={options[name]!r}: the repair was fitted with {fitted_value!r}; fit "
@@ -360,7 +372,12 @@ def _check_options(options: Mapping[str, Any]) -> None:
     if isinstance(levels, bool) or not isinstance(levels, Integral) or levels < MIN_LEVELS:
         raise OptionError(f"levels={levels!r}: expected a whole number, {MIN_LEVELS} or more")
     seed = options["random_state"]
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0):
-        raise OptionError(f"random_state={seed!r}: expected a whole number, 0 or more, or None")
+    is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
+    if seed is not None and not (is_whole and 0 <= seed < SEED_LIMIT):
+        raise OptionError(
+            f"random_state={seed!r}: expected a whole number from 0 to 2**64 - 1, or None"
+        )
+    if options["key"] is not None and not isinstance(options["key"], str):
+        raise OptionError(f"key={options['key']!r}: expected the name of a column, or None")
     if options["protected"] is not None and options["stratify_by"] is not None:
         raise OptionError("protected, stratify_by: give one of them; strata are made of either")

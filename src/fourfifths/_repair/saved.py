@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.metadata import version
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._repair.columns.categories import CategoryColumn
-from fourfifths._repair.columns.model import Column, Model, Scope
+from fourfifths._repair.columns.model import Column, Model
 from fourfifths._repair.columns.ordered import OrderedColumn, Ties
 from fourfifths._repair.columns.quantiles import Ranks
-from fourfifths._repair.profiles import LEAF, Profiles
+from fourfifths._repair.draws import SEED_LIMIT
+from fourfifths._repair.fitted import Scope
 from fourfifths._tables.files import write_whole
 from fourfifths._tables.strata import Strata, stratum_names, written
 from fourfifths._tables.types import ColumnType, Kind
@@ -46,7 +47,7 @@ KEYS = (
     "n_features",
     "strata",
     "columns",
-    "profiles",
+    "seed",
 )
 SETTINGS = (
     "protected",
@@ -61,9 +62,9 @@ SETTINGS = (
     "ties",
     "unseen",
     "small",
+    "key",
     "random_state",
 )
-SAME_SHAPE = "the numbers of nodes, strata, columns and profiles to agree"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,7 @@ class Saved:
     strata: Strata
     typed: tuple[ColumnType, ...]
     model: Model
+    seed: int
 
 
 # --- writing ---
@@ -83,7 +85,6 @@ class Saved:
 
 def save_repair(path: str | PathLike[str], saved: Saved) -> None:
     """Write a repair; if that fails, an older file stays as it was."""
-    profiles = saved.model.profiles
     document = {
         "kind": KIND,
         "schema": SCHEMA,
@@ -102,9 +103,7 @@ def save_repair(path: str | PathLike[str], saved: Saved) -> None:
             column_document(typed, column)
             for typed, column in zip(saved.typed, saved.model.columns, strict=True)
         ],
-        "profiles": None
-        if profiles is None
-        else {field.name: getattr(profiles, field.name).tolist() for field in fields(profiles)},
+        "seed": saved.seed,
     }
     write_whole(path, json_text(document) + "\n")
 
@@ -171,24 +170,13 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     reader = Reader(file=name, value=document)
     check_header(reader)
     settings_reader = reader.inside("settings")
-    scope = settings_reader.choice("scope", get_args(Scope))
+    settings_reader.choice("scope", get_args(Scope))
     strata = read_strata(reader.inside("strata"))
     columns = [
         read_column(column, stratum_count=len(strata.groups))
         for column in reader.objects("columns")
     ]
     reader.require(bool(columns), "columns", expected="at least one column")
-    has_profiles = reader.value_of("profiles") is not None
-    reader.require(
-        has_profiles == (scope == "joint"),
-        "profiles",
-        expected="profiles if settings.scope is 'joint', and otherwise null",
-    )
-    profiles = None
-    if has_profiles:
-        profiles = read_profiles(
-            reader.inside("profiles"), column_count=len(columns), stratum_count=len(strata.groups)
-        )
     names = reader.texts("names") if reader.value_of("names") is not None else None
     n_features = reader.integer("n_features", minimum=1)
     reader.require(
@@ -203,9 +191,16 @@ def load_repair(path: str | PathLike[str]) -> Saved:
         table_names=range(n_features) if names is None else names,
         strata=strata,
         by=stratum_names(settings["protected"], settings["stratify_by"]),
+        key=settings["key"],
     )
     ties = cast(Ties, settings_reader.choice("ties", get_args(Ties)))
-    model = Model(columns=tuple(column for _, column in columns), profiles=profiles, ties=ties)
+    model = Model(columns=tuple(column for _, column in columns), ties=ties)
+    seed = reader.integer("seed", minimum=0)
+    reader.require(
+        seed < SEED_LIMIT and settings["random_state"] in (None, seed),
+        "seed",
+        expected=f"a number below {SEED_LIMIT}, and settings.random_state unless that is null",
+    )
     return Saved(
         settings=settings,
         names=names,
@@ -213,6 +208,7 @@ def load_repair(path: str | PathLike[str]) -> Saved:
         strata=strata,
         typed=typed,
         model=model,
+        seed=seed,
     )
 
 
@@ -240,6 +236,7 @@ def check_names(
     table_names: Sequence[Any],
     strata: Strata,
     by: tuple[str, ...] | None,
+    key: Any,
 ) -> None:
     """Raise unless repaired and stratifying columns are columns of the table, and differ."""
     # True would be found among the column numbers of an array, since it equals 1.
@@ -248,6 +245,11 @@ def check_names(
         are_columns and len({*repaired_names}) == len(repaired_names),
         "columns",
         expected="names of the table, each once",
+    )
+    reader.inside("settings").require(
+        key is None or (isinstance(key, str) and key in table_names and key not in repaired_names),
+        "key",
+        expected="a name of the table that is not repaired, or null",
     )
     if by is None:
         return
@@ -415,52 +417,6 @@ def read_ranks(reader: Reader, *, level_count: int) -> Ranks:
         expected="increasing counts, from 0 in 'below' to the size in 'upto'",
     )
     return Ranks(knots=knots, below=below, upto=upto, size=size, levels=level_count)
-
-
-def read_profiles(reader: Reader, *, column_count: int, stratum_count: int) -> Profiles:
-    """Read the tree of cuts and the levels within its leaves."""
-    column = reader.array("column", 1, dtype=np.int64)
-    left = reader.array("left", 1, dtype=np.int64)
-    right = reader.array("right", 1, dtype=np.int64)
-    share = reader.array("share", 1, dtype=np.float64)
-    cuts = reader.array("cuts", 2, dtype=np.float64)
-    bounds = reader.array("bounds", 4, dtype=np.float64)
-    consensus = reader.array("consensus", 3, dtype=np.float64)
-    node_count, is_leaf = column.size, column == LEAF
-    are_columns = np.all((column >= LEAF) & (column < column_count))
-    reader.require(node_count > 0 and bool(are_columns), "column", expected="columns of the repair")
-    reader.require(left.size == right.size == share.size == node_count, "left", expected=SAME_SHAPE)
-    reader.require(cuts.shape == (node_count, stratum_count), "cuts", expected=SAME_SHAPE)
-    # A node leads to later ones only, so a walk down the tree always ends.
-    inner = np.flatnonzero(~is_leaf)
-    are_later = np.all((left[inner] > inner) & (right[inner] > inner))
-    are_nodes = np.all((left[inner] < node_count) & (right[inner] < node_count))
-    reader.require(bool(are_later and are_nodes), "left", expected="later nodes of the tree")
-    profile_count = int(is_leaf.sum())
-    reader.require(
-        sorted(left[is_leaf]) == list(range(profile_count)),
-        "left",
-        expected="each profile at one leaf",
-    )
-    reader.require(
-        consensus.shape[:2] == (column_count, profile_count), "consensus", expected=SAME_SHAPE
-    )
-    reader.require(bounds.shape == (stratum_count, *consensus.shape), "bounds", expected=SAME_SHAPE)
-    unit_arrays = {"share": share, "cuts": cuts, "bounds": bounds, "consensus": consensus}
-    for key, array in unit_arrays.items():
-        is_in_range = bool(np.all((array >= 0) & (array <= 1)))
-        reader.require(is_in_range, key, expected="numbers from 0 to 1")
-    never_decrease = np.all(np.diff(bounds) >= 0) and np.all(np.diff(consensus) >= 0)
-    reader.require(bool(never_decrease), "bounds", expected="numbers that never decrease")
-    return Profiles(
-        column=column,
-        share=share,
-        cuts=cuts,
-        left=left,
-        right=right,
-        bounds=bounds,
-        consensus=consensus,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,9 @@ BYTES_PER_WORD = 8
 MISSING_BITS = np.uint64(0x7FF8_0000_0000_0000)  # one of the many ways to write NaN
 # Numbers up to here are written without an exponent, and floats hold each of them.
 MAX_WHOLE_FLOAT = 1e15
+# A chunk of rows and its intermediate arrays stay in the processor's cache.
+ROWS_PER_HASH_CHUNK = 16_384
+DIGIT_BITS = 16  # numpy sorts numbers of 16 bits stably in two passes
 
 
 def mix(words: HashArray) -> HashArray:
@@ -55,11 +58,15 @@ def content_hash(columns: Iterable[FloatArray], row_count: int) -> HashArray:
     >>> bool(first == second), bool(first == third)
     (True, False)
     """
+    all_columns = list(columns)
     words = np.zeros(row_count, dtype=np.uint64)
-    for column in columns:
-        bits = np.add(column, 0.0, dtype=np.float64).view(np.uint64)
-        bits[np.isnan(column)] = MISSING_BITS
-        words = mix(words ^ bits)
+    for start in range(0, row_count, ROWS_PER_HASH_CHUNK):
+        chunk = slice(start, start + ROWS_PER_HASH_CHUNK)
+        for column in all_columns:
+            values = np.add(column[chunk], 0.0, dtype=np.float64)
+            bits = values.view(np.uint64)
+            bits[np.isnan(values)] = MISSING_BITS
+            words[chunk] = mix(words[chunk] ^ bits)
     return words
 
 
@@ -71,14 +78,38 @@ def places_among_equals(words: HashArray) -> IntArray:
     >>> places_among_equals(np.array([7, 8, 7, 7], dtype=np.uint64))
     array([0, 0, 1, 2])
     """
-    order = np.argsort(words, kind="stable")
-    ordered = words[order]
+    order, ordered = equals_together(words)
     positions = np.arange(words.size)
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: words.size]
     first = np.maximum.accumulate(np.where(is_first, positions, 0))
     places = np.empty(words.size, dtype=np.int64)
     places[order] = positions - first
     return places
+
+
+def equals_together(words: HashArray) -> tuple[IntArray, HashArray]:
+    """Return an order of the rows in which equal words follow each other, and the words in it.
+
+    Rows with equal words keep their order. The words are sorted by one digit of 16 bits after the
+    other (a radix sort), until no two words are taken for equals that are not. Of many words this
+    takes half the time of a sort by comparison, or less.
+
+    Examples
+    --------
+    >>> order, ordered = equals_together(np.array([7, 2**60, 7, 2**60 + 7], dtype=np.uint64))
+    >>> order.tolist()
+    [0, 2, 1, 3]
+    """
+    order = np.argsort(words.astype(np.uint16), kind="stable")
+    for shift in range(DIGIT_BITS, 64, DIGIT_BITS):
+        digits = (words >> np.uint64(shift)).astype(np.uint16)
+        order = order.take(np.argsort(digits.take(order), kind="stable"))
+        ordered = words.take(order)
+        differing = ordered[1:] ^ ordered[:-1]
+        sorted_bits = np.uint64(2 ** (shift + DIGIT_BITS) - 1)
+        if not np.any((differing & sorted_bits == 0) & (differing != 0)):
+            break
+    return order, ordered
 
 
 def key_hash(rows: Rows, key: str, *, must_differ: bool) -> HashArray:

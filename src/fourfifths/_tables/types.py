@@ -58,11 +58,23 @@ AskedType = Literal["number", "category"] | Sequence[str] | ColumnType | None
 def asked_columns(
     columns: Sequence[str] | Mapping[str, AskedType] | None,
     table_columns: Sequence[str],
+    *,
     stratifying: Sequence[str],
+    key: str | None = None,
 ) -> dict[str, AskedType]:
-    """Return which columns to repair, and as what; by default all but the stratifying ones."""
+    """Return which columns to repair, and as what; by default all but the stratifying and the key.
+
+    Parameters
+    ----------
+    columns
+        As in `Repairer`.
+    table_columns : sequence of str
+    stratifying : sequence of str
+    key : str, optional
+        The column that identifies a row.
+    """
     if columns is None:
-        return {name: None for name in table_columns if name not in stratifying}
+        return {name: None for name in table_columns if name not in (*stratifying, key)}
     if isinstance(columns, str):
         columns = [columns]
     if not isinstance(columns, Iterable) or any(isinstance(name, list) for name in columns):
@@ -84,6 +96,11 @@ def asked_columns(
         if name in stratifying:
             raise ColumnError(
                 f"columns: {name!r} is what the strata are made of; it cannot be repaired as well"
+            )
+        if name == key:
+            raise ColumnError(
+                f"columns: {name!r} is the key, which tells rows apart; it cannot be repaired as "
+                "well"
             )
     return asked
 

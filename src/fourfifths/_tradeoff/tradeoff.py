@@ -16,8 +16,8 @@ from joblib import Parallel, delayed
 
 from fourfifths._certify.auditors import AuditorName
 from fourfifths._progress import steps
-from fourfifths._repair.columns.model import Scope
 from fourfifths._repair.columns.ordered import Method
+from fourfifths._repair.fitted import Scope
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.table import TableLike
 from fourfifths._tradeoff.data import Data, Split, read_data
@@ -47,7 +47,7 @@ def tradeoff(
     stratify_by: str | Sequence[str] = (),
     models: Sequence[str] | Mapping[str, Any] | None = None,
     methods: Sequence[Method] = ("random",),
-    scopes: Sequence[Scope] = ("joint",),
+    scopes: Sequence[Scope] = ("column",),
     amounts: Sequence[float] = AMOUNTS,
     split: Split = None,
     repeats: int | None = None,

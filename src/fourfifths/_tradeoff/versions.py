@@ -13,7 +13,6 @@ from sklearn.base import clone
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._certify.auditors import panel, quiet, score_of
 from fourfifths._repair.columns.ordered import Method
-from fourfifths._repair.random import Calls
 from fourfifths._repair.repairer import Repairer
 from fourfifths._stats.balanced_error import Errors
 from fourfifths._tables.files import in_one_line
@@ -101,7 +100,7 @@ def run_version(
     raw: nw.DataFrame[Any] = nw.from_native(rows.frame, eager_only=True)
     frame = raw
     if version.amount > 0:
-        repaired = repaired_frame(version, repairer, rows=rows, random_state=random_state)
+        repaired = repaired_frame(version, repairer, rows=rows)
         frame = nw.from_native(repaired, eager_only=True)
     # The features as numbers, categories by their codes.
     values, raw_values = (
@@ -159,17 +158,11 @@ def run_version(
     return records
 
 
-def repaired_frame(
-    version: Version, repairer: Repairer, *, rows: SweepRows, random_state: int
-) -> Any:
+def repaired_frame(version: Version, repairer: Repairer, *, rows: SweepRows) -> Any:
     """Return the user's kind of dataframe, repaired as the version says."""
     table = rows_of(rows.frame)
     codes = repairer.strata_.codes_of(table, unseen=repairer.unseen)
-    # Draws of its own: the same whichever process runs it, and in whatever order.
-    draws = Calls(random_state + version.repeat).next()
-    output = repairer.fitted_.transform(
-        table, codes, method=version.method, amount=version.amount, draws=draws
-    )
+    output = repairer.fitted_.transform(table, codes, method=version.method, amount=version.amount)
     return output.native()
 
 

@@ -16,10 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._repair.columns.ordered import Method, Ties
-from fourfifths._repair.random import even_uniforms
-
-SCORED_RANKS = 1_000  # ranks at which the categories are scored for joint repair
+from fourfifths._repair.columns.cells import CellDraws
+from fourfifths._repair.columns.ordered import Method
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +54,6 @@ class CategoryColumn:
         return np.arange(self.levels, dtype=np.float64)
 
     @cached_property
-    def scores(self) -> FloatArray:
-        """At evenly spaced ranks, the middle rank of the category at that rank."""
-        middle = self.upper - self.consensus / 2
-        return middle[self.levels_at_ranks((np.arange(SCORED_RANKS) + 0.5) / SCORED_RANKS)]
-
-    @cached_property
     def stay_probability(self) -> FloatArray:
         """For each stratum and category, the probability that a row keeps its category."""
         kept = np.minimum(self.shares, self.consensus)
@@ -78,17 +70,11 @@ class CategoryColumn:
         )
         return cumulative
 
-    def levels_of(
-        self,
-        values: FloatArray,
-        stratum: int,
-        *,
-        ties: Ties,  # noqa: ARG002 - all rows of a category are equal, and must be split
-        random: np.random.Generator,
-    ) -> IntArray:
+    def levels_of(self, values: FloatArray, stratum: int, *, draws: CellDraws | None) -> IntArray:
         """Return the category of each row after full repair."""
+        assert draws is not None  # rows of a category are equal, and only draws tell them apart
         category = values.astype(np.int64)
-        draw = even_uniforms(category, random)
+        draw = draws.uniforms(category)
         stay_probability = self.stay_probability[stratum][category]
         moving = np.flatnonzero(draw >= stay_probability)
         # Given that it is above p, a uniform draw is uniform between p and 1: it is used again.
@@ -103,13 +89,6 @@ class CategoryColumn:
         level[moving] = np.searchsorted(self.target_cumulative[stratum], rescaled, side="right")
         return level
 
-    def ranks_of(
-        self, values: FloatArray, stratum: int, *, ties: Ties, random: np.random.Generator
-    ) -> FloatArray:
-        """Return a rank for each row: random, within the ranks of its category after repair."""
-        level = self.levels_of(values, stratum, ties=ties, random=random)
-        return self.upper[level] - self.consensus[level] * (1 - even_uniforms(level, random))
-
     def levels_at_ranks(self, ranks: FloatArray) -> IntArray:
         """Return the category at each rank."""
         return np.minimum(np.searchsorted(self.upper, ranks, side="right"), self.levels - 1)
@@ -121,17 +100,21 @@ class CategoryColumn:
         *,
         method: Method,
         amount: float,
-        random: np.random.Generator,
+        draws: CellDraws | None,
     ) -> FloatArray:
-        """Return the repaired values: of the rows that should change, a share `amount` does."""
+        """Return the repaired values: of the rows that should change, a share `amount` does.
+
+        The draws must be others than those of `levels_of`, which say where these rows go.
+        """
         repaired = level.astype(np.float64)
         if method == "random" or amount == 1:
             return repaired
+        assert draws is not None
         moving = np.flatnonzero(repaired != values)
         # The share is taken within each pair of old and new category, so it is even over pairs.
         pairs = values[moving].astype(np.int64) * self.levels + level[moving]
         _, cells = np.unique(pairs, return_inverse=True)
-        kept = moving[even_uniforms(cells, random) >= amount]
+        kept = moving[draws.take(moving).uniforms(cells) >= amount]
         repaired[kept] = values[kept]
         return repaired
 

@@ -2,8 +2,7 @@
 
 `Kernels` is the interface and does everything with numpy. `NumbaKernels` overrides each method with
 a compiled loop that does the same arithmetic in the same order, so both return the same numbers to
-the last bit. Random numbers are always drawn by numpy, outside the kernels. Callers ask
-`kernels_for` and never need to know which of the two they got.
+the last bit. Callers ask `kernels_for` and never need to know which of the two they got.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from fourfifths._arrays import BoolArray, FloatArray, IntArray
 MIN_COMPILED_VALUES = 10_000
 # A chunk and its intermediate arrays stay in the processor's cache.
 VALUES_PER_LOOKUP_CHUNK = 16_384
+
+PositionsOf = Callable[[IntArray | slice, IntArray], FloatArray]
 
 
 class LookupTable(NamedTuple):
@@ -68,7 +69,7 @@ class Kernels:
         *,
         level_after: IntArray,
         is_shared: BoolArray,
-        positions_of: Callable[[IntArray], FloatArray],
+        positions_of: PositionsOf,
         level_count: int,
         size: int,
     ) -> IntArray:
@@ -83,7 +84,8 @@ class Kernels:
         is_shared : bool array
             False, then for each knot whether several levels share it.
         positions_of : callable
-            Takes the knots that tied values equal, and returns a position for each value.
+            Takes where the tied values are among the values, and the knots that they equal;
+            returns a position for each.
         level_count, size : int
         """
         knot_count = self.knots_up_to(values, table)
@@ -97,44 +99,51 @@ class Kernels:
         # Where all values are tied, a slice saves the search for them and the copies.
         tied = slice(None) if is_tied.all() else np.flatnonzero(is_tied)
         if is_tied.any():
-            level[tied] = levels_at(positions_of(knot[tied]), level_count, size)
+            level[tied] = levels_at(positions_of(tied, knot[tied]), level_count, size)
         return level
 
-    def even_draws(
+    def even_positions(
         self,
-        shuffled: IntArray,
+        order: IntArray,
         cells: IntArray,
         *,
+        uniforms: FloatArray,
         counts: IntArray,
-        starts: IntArray,  # noqa: ARG002 - compiled loops count on from them
-        shift: FloatArray,
         step: FloatArray,
         low: FloatArray,
         last: FloatArray,
     ) -> FloatArray:
-        """Return low + (start + i + shift) step for the i-th row of each cell, at most `last`.
+        """Return low + (i + u) step for the i-th row of each cell, at most `last`.
+
+        Here u is the draw of the cell's first row.
 
         Parameters
         ----------
-        shuffled : int array
+        order : int array
             The rows in the order in which each cell counts them.
         cells : int array
             The cell of each row.
-        counts, starts : int array
-            For each cell, its number of rows, and the number of rows in the cells before it.
-        shift, step, low, last : float array
+        uniforms : float array
+            The draw of each row.
+        counts : int array
+            The number of rows of each cell.
+        step, low, last : float array
             For each cell, as in the formula.
         """
         # numpy sorts numbers of 8 or 16 bits stably in one or two passes.
         short_cells = cells.astype(np.min_scalar_type(counts.size))
-        rows = shuffled.take(np.argsort(short_cells.take(shuffled), kind="stable"))
+        rows = order.take(np.argsort(short_cells.take(order), kind="stable"))
+        starts = np.cumsum(counts) - counts
         ordered = np.arange(cells.size, dtype=np.float64)
-        ordered += np.repeat(shift, counts)
+        ordered -= np.repeat(starts, counts)
+        # Of an empty cell any row is taken for the first: it is repeated no times.
+        first = rows.take(starts, mode="clip") if rows.size else starts
+        ordered += np.repeat(uniforms.take(first), counts)
         ordered *= np.repeat(step, counts)
         ordered += np.repeat(low, counts)
-        draws = np.empty(cells.size)
-        draws[rows] = np.minimum(ordered, np.repeat(last, counts), out=ordered)
-        return draws
+        positions = np.empty(cells.size)
+        positions[rows] = np.minimum(ordered, np.repeat(last, counts), out=ordered)
+        return positions
 
     def sort(self, values: FloatArray) -> None:
         """Sort in place, NaN last; no value may be -0.0."""

@@ -2,8 +2,8 @@
 
 Rows are repaired chunk by chunk, on several threads if there are many. `Members` are the rows of a
 chunk with the stratum of each; a column gives each value a level in its stratum, and then the value
-that repair writes at that level. Chunks and columns have random streams of their own, so the result
-does not depend on the number of threads.
+that repair writes at that level. Draws belong to the rows (`fourfifths._repair.draws`), so the
+result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -13,23 +13,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.columns.categories import CategoryColumn, fit_categories
+from fourfifths._repair.columns.cells import CellDraws
 from fourfifths._repair.columns.ordered import Method, OrderedColumn, Ties, fit_ordered
 from fourfifths._repair.columns.quantiles import sort_in_strata
-from fourfifths._repair.profiles import Profiles, fit_profiles
-from fourfifths._repair.random import Draws, even_uniforms
+from fourfifths._repair.draws import RowDraws
 from fourfifths._tables.strata import MIN_ROWS_PER_STRATUM, Strata
 from fourfifths._tables.types import ColumnType, check_exact, check_finite
 from fourfifths.errors import ColumnError
 
 Column = OrderedColumn | CategoryColumn
-Scope = Literal["column", "joint"]
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 ROWS_PER_CHUNK = 131_072
@@ -141,15 +140,12 @@ class PlacedValues:
     rows : int array or slice
     values : float array
     level : int array
-    profile : int array or None
-        Under joint repair, the profile of each row, also of those whose value is missing.
     """
 
     column: int
     rows: IntArray | slice
     values: FloatArray
     level: IntArray
-    profile: IntArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,14 +155,19 @@ class Model:
     Attributes
     ----------
     columns : tuple of OrderedColumn or CategoryColumn
-    profiles : Profiles or None
-        For joint repair.
     ties : {"split", "mid"}
     """
 
     columns: tuple[Column, ...]
-    profiles: Profiles | None
     ties: Ties
+
+    def needs_draws(self, method: Method, amount: float) -> bool:
+        """Return whether anything is drawn: without ties, categories and shares, nothing is."""
+        return draws_whole_rows(method, amount) or any(
+            isinstance(column, CategoryColumn)
+            or (self.ties == "split" and column.has_shared_values)
+            for column in self.columns
+        )
 
     def apply(
         self,
@@ -176,7 +177,7 @@ class Model:
         out: Sequence[FloatArray],
         method: Method,
         amount: float,
-        draws: Draws,
+        draws: RowDraws | None,
         chunk_rows: int = ROWS_PER_CHUNK,
         workers: int | None = None,
     ) -> None:
@@ -192,122 +193,117 @@ class Model:
             Columns that hold a copy of `values`.
         method, amount
             As in `Repairer`.
-        draws : Draws
+        draws : RowDraws or None
+            None if `needs_draws` says that nothing is drawn.
         chunk_rows : int
             About how many rows are repaired at a time.
         workers : int, optional
             The number of threads, which does not change the result; by default, as many as there
             are processors if rows are many, and otherwise one.
         """
-        is_drawn = method == "random" and amount < 1
 
-        def repair(task: tuple[int, Members, int | None]) -> None:
-            chunk_number, members, column_index = task
-            stream = draws.substream(chunk_number).substream(column_index or 0)
-            random = stream.generator()
-            if is_drawn:
-                uniforms = even_uniforms(members.strata.astype(np.int64), random)
-                members = members.where(uniforms < amount)
-            for placed in self.place(values, members, random=random, column_index=column_index):
-                out[placed.column][placed.rows] = self.columns[placed.column].repaired(
-                    placed.values, placed.level, method=method, amount=amount, random=random
+        def repair(task: tuple[Members, Sequence[int]]) -> None:
+            members, column_indices = task
+            members = repaired_members(members, method=method, amount=amount, draws=draws)
+            for index in column_indices:
+                placed = self.place(values[index], members, column_index=index, draws=draws)
+                out[index][placed.rows] = self.written(
+                    placed, method=method, amount=amount, draws=draws
                 )
 
-        # Columns are separate tasks, unless they share the profiles or the draw of the row.
-        are_together = self.profiles is not None or is_drawn
-        column_indices = [None] if are_together else range(len(self.columns))
+        # Columns are separate tasks, unless whole rows are drawn: then all of them wait for that.
+        every_column = range(len(self.columns))
+        is_together = draws_whole_rows(method, amount)
         tasks = (
-            (chunk_number, chunk, column_index)
-            for chunk_number, chunk in enumerate(member_chunks(strata, chunk_rows))
-            for column_index in column_indices
+            (chunk, column_indices)
+            for chunk in member_chunks(strata, chunk_rows)
+            for column_indices in ([every_column] if is_together else [[i] for i in every_column])
         )
         run_all(repair, tasks, row_count=strata.size, workers=workers)
 
     def place(
         self,
-        values: Sequence[FloatArray],
-        members: Members,
-        *,
-        random: np.random.Generator,
-        column_index: int | None = None,
-    ) -> Iterator[PlacedValues]:
-        """Yield the values of all columns with their levels, or of one column if it is named.
-
-        Under joint repair all columns are placed, stratum by stratum, whatever is named.
-        """
-        if self.profiles is None:
-            indices = range(len(self.columns)) if column_index is None else [column_index]
-            for index in indices:
-                yield self.place_column(values[index], members, column_index=index, random=random)
-            return
-        for stratum, positions in members.by_stratum:
-            rows = members.row_numbers(positions)
-            stratum_values = [column_values[rows] for column_values in values]
-            ranks = rank_matrix(
-                self.columns, stratum_values, stratum=stratum, ties=self.ties, random=random
-            )
-            profile = self.profiles.profiles_of(ranks, stratum, random=random)
-            # A single profile is the whole stratum, in which the ranks are what they are already.
-            if self.profiles.profile_count > 1:
-                ranks = self.profiles.repaired_ranks(ranks, profile, stratum=stratum)
-            for index, column in enumerate(self.columns):
-                present = np.flatnonzero(~np.isnan(stratum_values[index]))
-                yield PlacedValues(
-                    column=index,
-                    rows=rows[present],
-                    values=stratum_values[index][present],
-                    level=column.levels_at_ranks(ranks[present, index]),
-                    profile=profile,
-                )
-
-    def place_column(
-        self,
         values: FloatArray,
         members: Members,
         *,
         column_index: int,
-        random: np.random.Generator,
+        draws: RowDraws | None,
     ) -> PlacedValues:
-        """Place one column by itself: all strata at once if its values are few."""
+        """Return the values of one column with their levels: of all strata at once if few differ.
+
+        Parameters
+        ----------
+        values : float array
+            The column.
+        members : Members
+            The rows that are placed; those whose value is missing are left out.
+        column_index : int
+        draws : RowDraws or None
+            As in `apply`.
+        """
         member_values = values[members.rows]
         is_present = ~np.isnan(member_values)
         present = members.where(is_present)
         if present is not members:
             member_values = member_values[is_present]
         column = self.columns[column_index]
+        cell_draws = None
+        if isinstance(column, CategoryColumn) or self.ties == "split":
+            cell_draws = column_draws(draws, present.rows, index=2 * column_index)
         level = None
         if isinstance(column, OrderedColumn):
-            level = column.levels_in_all_strata(
-                member_values, present.strata, ties=self.ties, random=random
-            )
+            level = column.levels_in_all_strata(member_values, present.strata, draws=cell_draws)
         if level is None:
             level = np.empty(member_values.size, dtype=np.int64)
             for stratum, positions in present.by_stratum:
                 level[positions] = column.levels_of(
-                    member_values[positions], stratum, ties=self.ties, random=random
+                    member_values[positions],
+                    stratum,
+                    draws=None if cell_draws is None else cell_draws.take(positions),
                 )
         return PlacedValues(
             column=column_index, rows=present.rows, values=member_values, level=level
         )
 
-
-def rank_matrix(
-    columns: Sequence[Column],
-    values: Sequence[FloatArray],
-    *,
-    stratum: int,
-    ties: Ties,
-    random: np.random.Generator,
-) -> FloatArray:
-    """Return the rank of each value in its stratum, rows by columns; NaN where it is missing."""
-    # Column by column in memory, since profiles sort and look up whole columns.
-    ranks = np.full((values[0].size, len(columns)), np.nan, order="F")
-    for index, (column, column_values) in enumerate(zip(columns, values, strict=True)):
-        is_present = ~np.isnan(column_values)
-        ranks[is_present, index] = column.ranks_of(
-            column_values[is_present], stratum, ties=ties, random=random
+    def written(
+        self, placed: PlacedValues, *, method: Method, amount: float, draws: RowDraws | None
+    ) -> FloatArray:
+        """Return what repair writes for values that have their levels."""
+        column = self.columns[placed.column]
+        if isinstance(column, OrderedColumn):
+            return column.repaired(placed.values, placed.level, method=method, amount=amount)
+        return column.repaired(
+            placed.values,
+            placed.level,
+            method=method,
+            amount=amount,
+            draws=column_draws(draws, placed.rows, index=2 * placed.column + 1),
         )
-    return ranks
+
+
+def column_draws(draws: RowDraws | None, rows: IntArray | slice, *, index: int) -> CellDraws | None:
+    """Return the draws of rows for a column: each column has two indices."""
+    return (
+        None if draws is None else CellDraws(rows=draws.take(rows), purpose="column", index=index)
+    )
+
+
+def draws_whole_rows(method: Method, amount: float) -> bool:
+    """Return whether only a share of the rows is repaired, and these in full."""
+    return method == "random" and amount < 1
+
+
+def repaired_members(
+    members: Members, *, method: Method, amount: float, draws: RowDraws | None
+) -> Members:
+    """Return the members that are repaired: all, unless whole rows are drawn."""
+    if not draws_whole_rows(method, amount):
+        return members
+    assert draws is not None
+    uniforms = CellDraws(rows=draws.take(members.rows), purpose="amount").uniforms(
+        members.strata.astype(np.int64)
+    )
+    return members.where(uniforms < amount)
 
 
 def run_all(
@@ -344,13 +340,11 @@ def fit_columns(
     *,
     strata: Strata,
     codes: CodeArray,
-    scope: Scope,
     ties: Ties,
     levels: int,
-    draws: Draws,
     workers: int | None = None,
 ) -> Model:
-    """Fit each column in its strata and, for joint repair, the profiles.
+    """Fit each column in its strata.
 
     Parameters
     ----------
@@ -360,9 +354,8 @@ def fit_columns(
     strata : Strata
     codes : int array
         The stratum of each row; -1 for rows without one.
-    scope, ties, levels
+    ties, levels
         As in `Repairer`.
-    draws : Draws
     workers : int, optional
         As in `Model.apply`.
     """
@@ -377,19 +370,7 @@ def fit_columns(
     columns = tuple(
         run_all(fit, zip(column_types, values, strict=True), row_count=codes.size, workers=workers)
     )
-    if scope == "column":
-        return Model(columns=columns, profiles=None, ties=ties)
-    random = draws.generator()
-    members = members_of(codes)
-    ranks = []
-    for stratum, positions in members.by_stratum:
-        stratum_rows = members.row_numbers(positions)
-        stratum_values = [column_values[stratum_rows] for column_values in values]
-        ranks.append(
-            rank_matrix(columns, stratum_values, stratum=stratum, ties=ties, random=random)
-        )
-    profiles = fit_profiles(ranks, [column.scores for column in columns], random=random)
-    return Model(columns=columns, profiles=profiles, ties=ties)
+    return Model(columns=columns, ties=ties)
 
 
 def fit_column(

@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._repair.columns.kernels import Kernels, LookupTable
+from fourfifths._repair.columns.kernels import Kernels, LookupTable, PositionsOf
 
 CountArray = NDArray[np.int32]
 BitArray = NDArray[np.uint64]
@@ -51,7 +51,7 @@ class NumbaKernels(Kernels):
         *,
         level_after: IntArray,
         is_shared: BoolArray,
-        positions_of: Callable[[IntArray], FloatArray],
+        positions_of: PositionsOf,
         level_count: int,
         size: int,
     ) -> IntArray:
@@ -59,26 +59,29 @@ class NumbaKernels(Kernels):
         level, tied, knot = (np.empty(values.size, dtype=np.int64) for _ in range(3))
         tied_count = levels_loop(values, *table, level_after, is_shared, level, tied, knot)
         if tied_count:
-            positions = positions_of(knot[:tied_count])
-            write_levels_loop(positions, tied[:tied_count], level_count, size, level)
+            tied = tied[:tied_count]
+            positions = positions_of(tied, knot[:tied_count])
+            write_levels_loop(positions, tied, level_count, size, level)
         return level
 
-    def even_draws(
+    def even_positions(
         self,
-        shuffled: IntArray,
+        order: IntArray,
         cells: IntArray,
         *,
-        counts: IntArray,  # noqa: ARG002 - numpy needs them
-        starts: IntArray,
-        shift: FloatArray,
+        uniforms: FloatArray,
+        counts: IntArray,
         step: FloatArray,
         low: FloatArray,
         last: FloatArray,
     ) -> FloatArray:
-        """Return evenly spread draws for the rows of each cell; see `Kernels.even_draws`."""
-        draws = np.empty(cells.size)
-        even_draws_loop(shuffled, cells, starts.copy(), shift, step, low, last, draws)
-        return draws
+        """Return evenly spread positions for the rows of each cell; see `Kernels`."""
+        positions = np.empty(cells.size)
+        row_number, first_draw = np.zeros_like(counts), np.empty(counts.size)
+        even_positions_loop(
+            order, cells, uniforms, row_number, first_draw, step, low, last, positions
+        )
+        return positions
 
     def sort(self, values: FloatArray) -> None:
         """Sort in place, NaN last; no value may be -0.0."""
@@ -160,23 +163,26 @@ def write_levels_loop(
 
 
 @compile_loop
-def even_draws_loop(
-    shuffled: IntArray,
+def even_positions_loop(
+    order: IntArray,
     cells: IntArray,
-    position: IntArray,
-    shift: FloatArray,
+    uniforms: FloatArray,
+    row_number: IntArray,
+    first_draw: FloatArray,
     step: FloatArray,
     low: FloatArray,
     last: FloatArray,
-    draws: FloatArray,
+    positions: FloatArray,
 ) -> None:
-    """Write the draws; `position` begins at each cell's start and is counted up."""
-    for index in range(shuffled.size):
-        row = np.uint64(shuffled[index])
+    """Write the positions; `row_number` counts each cell's rows, `first_draw` is overwritten."""
+    for index in range(order.size):
+        row = np.uint64(order[index])
         cell = np.uint64(cells[row])
-        draw = (position[cell] + shift[cell]) * step[cell] + low[cell]
-        draws[row] = min(draw, last[cell])
-        position[cell] += 1
+        if row_number[cell] == 0:
+            first_draw[cell] = uniforms[row]
+        position = (row_number[cell] + first_draw[cell]) * step[cell] + low[cell]
+        positions[row] = min(position, last[cell])
+        row_number[cell] += 1
 
 
 @compile_loop

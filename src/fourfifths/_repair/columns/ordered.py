@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fourfifths._arrays import CodeArray, FloatArray, IntArray
+from fourfifths._repair.columns.cells import CellDraws
 from fourfifths._repair.columns.kernels import levels_at
 from fourfifths._repair.columns.quantiles import (
     Grid,
@@ -28,7 +29,6 @@ from fourfifths._repair.columns.quantiles import (
     rank_table,
     representatives,
 )
-from fourfifths._repair.random import even_draws
 
 Method = Literal["combinatorial", "geometric", "random"]
 Ties = Literal["split", "mid"]
@@ -86,10 +86,9 @@ class OrderedColumn:
         return self.consensus if self.kind == "number" else self.values[self.nearest]
 
     @cached_property
-    def scores(self) -> FloatArray:
-        """For each level, the mean rank of the levels with the same value: free of units."""
-        _, value_index, counts = np.unique(self.full, return_inverse=True, return_counts=True)
-        return ((np.cumsum(counts) - counts / 2) / self.levels)[value_index]
+    def has_shared_values(self) -> bool:
+        """Whether several levels share a value, so that its rows may be split over them."""
+        return any(bool(ranks.is_shared.any()) for ranks in self.strata)
 
     @cached_property
     def few(self) -> FewValues | None:
@@ -97,37 +96,19 @@ class OrderedColumn:
         return few_values_of(self.values, self.strata)
 
     def levels_in_all_strata(
-        self, values: FloatArray, strata: CodeArray, *, ties: Ties, random: np.random.Generator
+        self, values: FloatArray, strata: CodeArray, *, draws: CellDraws | None
     ) -> IntArray | None:
         """Return the level of each value in its stratum, or None if values are not few."""
-        if ties == "mid" or self.few is None:
+        if draws is None or self.few is None:
             return None
-        return self.few.levels_of(values, strata, random=random)
+        return self.few.levels_of(values, strata, draws=draws)
 
-    def levels_of(
-        self, values: FloatArray, stratum: int, *, ties: Ties, random: np.random.Generator
-    ) -> IntArray:
-        """Return the level of each value in one stratum."""
-        return self.strata[stratum].levels_of(values, random if ties == "split" else None)
-
-    def ranks_of(
-        self, values: FloatArray, stratum: int, *, ties: Ties, random: np.random.Generator
-    ) -> FloatArray:
-        """Return the rank of each value in one stratum."""
-        return self.strata[stratum].ranks_of(values, random if ties == "split" else None)
-
-    def levels_at_ranks(self, ranks: FloatArray) -> IntArray:
-        """Return the level that contains each rank."""
-        return np.minimum((ranks * self.levels).astype(np.int64), self.levels - 1)
+    def levels_of(self, values: FloatArray, stratum: int, *, draws: CellDraws | None) -> IntArray:
+        """Return the level of each value in one stratum; without draws, equals stay together."""
+        return self.strata[stratum].levels_of(values, draws)
 
     def repaired(
-        self,
-        values: FloatArray,
-        level: IntArray,
-        *,
-        method: Method,
-        amount: float,
-        random: np.random.Generator,  # noqa: ARG002 - categories need it
+        self, values: FloatArray, level: IntArray, *, method: Method, amount: float
     ) -> FloatArray:
         """Return the repaired values; for random repair, of rows that were drawn to be repaired."""
         if method == "geometric" and self.kind != "ordered":
@@ -202,13 +183,13 @@ class FewValues:
     levels: int
 
     def levels_of(
-        self, values: FloatArray, strata: CodeArray, *, random: np.random.Generator
+        self, values: FloatArray, strata: CodeArray, *, draws: CellDraws
     ) -> IntArray | None:
         """Return the level of each value in its stratum.
 
-        Equal values are spread evenly over the levels that they share, at random. None if some
-        value is none of the few, or if there are so few rows that it takes less time to rank the
-        strata one by one.
+        Equal values are split over the levels that they share by their draws. None if some value is
+        none of the few, or if there are so few rows that it takes less time to rank the strata one
+        by one: the levels are the same.
         """
         if MAX_CELLS_PER_ROW * values.size < self.low.size:
             return None
@@ -216,7 +197,7 @@ class FewValues:
         if value_index is None:
             return None
         cell = value_index + np.multiply(strata, self.low.shape[1], dtype=np.int64)
-        positions = even_draws(cell, self.low.ravel(), high=self.high.ravel(), random=random)
+        positions = draws.positions(cell, self.low.ravel(), high=self.high.ravel())
         return levels_at(positions, self.levels, self.sizes.take(strata))
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fourfifths._repair.columns.cells import CellDraws
 from fourfifths._repair.columns.kernels import LookupTable, cells_of, kernels_for
-from fourfifths._repair.random import even_draws
 
 VALUES_PER_COUNT_CHUNK = 131_072
 PROBED_VALUES = 64  # enough to tell most columns of fractions from whole numbers
@@ -302,27 +302,27 @@ class Ranks:
         """For each knot, the middle of the positions of the values that equal it."""
         return (self.below + self.upto) / 2
 
-    def levels_of(self, values: FloatArray, random: np.random.Generator | None) -> IntArray:
+    def levels_of(self, values: FloatArray, draws: CellDraws | None) -> IntArray:
         """Return the level of each value.
 
-        Equal values that several levels share are spread evenly over these levels at random;
-        without a generator, all of them get the level of their middle position.
+        Equal values that several levels share are split over these levels by their draws; without
+        draws, all of them get the level of their middle position.
         """
         return kernels_for(values.size).levels(
             values,
             self.grid,
             level_after=self.level_after,
             is_shared=self.is_shared,
-            positions_of=partial(self._positions, random=random),
+            positions_of=partial(self._positions, draws=draws),
             level_count=self.levels,
             size=self.size,
         )
 
-    def ranks_of(self, values: FloatArray, random: np.random.Generator | None) -> FloatArray:
+    def ranks_of(self, values: FloatArray) -> FloatArray:
         """Return the rank of each value, between 0 and 1.
 
-        Equal values are spread evenly over their positions at random; without a generator, all of
-        them get the middle position. Between two knots the rank grows linearly with the value.
+        Equal values have the middle of their positions. Between two knots the rank grows linearly
+        with the value.
         """
         knot_count = self.grid.knots_up_to(values)
         knot = np.maximum(knot_count - 1, 0)
@@ -333,9 +333,6 @@ class Ranks:
         position = self.upto[knot] + fraction * (self.below[next_knot] - self.upto[knot])
         at_knot = np.flatnonzero(values == self.knots[knot])
         position[at_knot] = self.middle.take(knot[at_knot])
-        if random is not None:
-            tied = at_knot[(self.upto - self.below).take(knot[at_knot]) > 1]
-            position[tied] = self._positions(knot[tied], random)
         position[knot_count == 0] = 0
         return np.asarray(np.clip(position, 0.5, self.size - 0.5) / self.size, dtype=np.float64)
 
@@ -351,11 +348,13 @@ class Ranks:
         equal = self.knots[knot] == values
         return np.where(equal, self.below[knot], last), np.where(equal, self.upto[knot], last + 1)
 
-    def _positions(self, knot: IntArray, random: np.random.Generator | None) -> FloatArray:
-        """Return a position for each of the rows whose values equal these knots."""
-        if random is None:
+    def _positions(
+        self, tied: IntArray | slice, knot: IntArray, *, draws: CellDraws | None
+    ) -> FloatArray:
+        """Return a position for each of the tied values, which equal these knots."""
+        if draws is None:
             return self.middle.take(knot)
-        return even_draws(knot, self.below, high=self.upto, random=random)
+        return draws.take(tied).positions(knot, self.below, high=self.upto)
 
 
 def rank_table(ordered: FloatArray, level_count: int) -> Ranks:
