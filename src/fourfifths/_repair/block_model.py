@@ -18,6 +18,7 @@ from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.blocks import (
     MAX_RECORD_ROWS,
     Blocks,
+    Cuts,
     CutTree,
     cells_of,
     divide,
@@ -39,6 +40,7 @@ from fourfifths._repair.proof import (
     proven_limits,
     proven_plans,
 )
+from fourfifths._stats.shares import BlockLaw
 from fourfifths._tables.load import Rows
 from fourfifths._tables.types import ColumnType
 
@@ -73,10 +75,6 @@ class BlockModel:
     counts: IntArray
     beta: float
 
-    def scores(self, rows: Rows, columns: Sequence[FloatArray]) -> FloatArray:
-        """Return the scores of rows."""
-        return self.guide.scores(rows, columns)
-
     def blocks_of(
         self,
         rows: Rows,
@@ -89,7 +87,7 @@ class BlockModel:
         """Return the block of each row; -1 for rows without a stratum or that are not drawn."""
         if amount == 0:
             return np.full(codes.size, -1)
-        block = self.blocks.blocks_of(self.scores(rows, columns), codes, draws)
+        block = self.blocks.blocks_of(self.guide.scores(rows, columns), codes, draws)
         if amount < 1:
             block[draws.uniforms("amount") >= amount] = -1
         return block
@@ -236,7 +234,7 @@ def place_best(
     beta: float,
     threshold: float,
     confidence: float,
-) -> tuple[CutTree, Any, tuple[Any, ...]]:
+) -> tuple[CutTree, Cuts, tuple[BlockLaw, ...]]:
     """Place the rows in as many blocks as are asked for, or as many as can be proven.
 
     Parameters
@@ -252,7 +250,7 @@ def place_best(
     """
     row_counts = np.bincount(codes)
 
-    def placed(plan: BlockPlan) -> tuple[CutTree, Any, tuple[Any, ...]]:
+    def placed(plan: BlockPlan) -> tuple[CutTree, Cuts, tuple[BlockLaw, ...]]:
         tree = grow_tree(*planning, block_count=plan.block_count)
         cuts, laws = place(tree, scores, codes, draws=draws, depth=plan.depth)
         return tree, cuts, laws

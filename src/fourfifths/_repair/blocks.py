@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -167,29 +167,17 @@ class Blocks:
         """The number of records of each block."""
         return int(self.records.shape[1])
 
-    @cached_property
-    def cut_counts(self) -> IntArray:
-        """For each stratum, into how many cells its rows are cut."""
-        return np.array([law.spacings.size for law in self.laws])
-
     def blocks_of(self, scores: FloatArray, codes: CodeArray, draws: RowDraws) -> IntArray:
         """Return the block of each row; rows of stratum -1 have none, and get -1."""
         cell = cells_of(self.tree, self.cuts, scores=scores, codes=codes, draws=draws)
         return divide(self.tree, cell, draws)
 
-    def write(self, block: IntArray, draws: RowDraws, *, out: Sequence[FloatArray]) -> None:
-        """Write the typical record of each row's block; rows without a block stay."""
-        rows = np.flatnonzero(block >= 0)
-        part = np.zeros(rows.size, dtype=np.int64)
+    def record_index(self, block: IntArray, draws: RowDraws) -> IntArray:
+        """Return which record each row is written as; -1 for rows without a block."""
+        part: Any = 0
         if self.variety > 1:
-            part = (draws.uniforms("variety")[rows] * self.variety).astype(np.int64)
-        everyone = rows.size == block.size
-        for index, column in enumerate(out):
-            written = self.records[block[rows], part, index]
-            if everyone:
-                column[:] = written
-            else:
-                column[rows] = written
+            part = (draws.uniforms("variety") * self.variety).astype(np.int64)
+        return np.where(block >= 0, block * self.variety + part, -1)
 
 
 def cells_of(
@@ -227,7 +215,8 @@ def is_after(
     content: FloatArray, draw: FloatArray, *, content_cut: FloatArray, draw_cut: FloatArray
 ) -> BoolArray:
     """Return which rows come after the row at the cut, among rows of the same score."""
-    return (content > content_cut) | ((content == content_cut) & (draw > draw_cut))
+    is_tied: BoolArray = content == content_cut
+    return np.asarray((content > content_cut) | (is_tied & (draw > draw_cut)))
 
 
 def divide(tree: CutTree, cell: IntArray, draws: RowDraws) -> IntArray:

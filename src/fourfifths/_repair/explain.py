@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+import numpy as np
+
 from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._repair.block_model import BlockModel
+from fourfifths._repair.blocks import cells_of
 from fourfifths._repair.columns.model import Model, PlacedValues, members_of, repaired_members
 from fourfifths._repair.columns.ordered import Method, OrderedColumn
 from fourfifths._repair.draws import RowDraws
 from fourfifths._results import Record, Result, plain
+from fourfifths._tables.load import RecordOutput
 from fourfifths._tables.strata import Strata
-from fourfifths._tables.types import ColumnType
+from fourfifths._tables.types import EPOCH, ColumnType
 from fourfifths.errors import TableError
 
 NAN = float("nan")
@@ -55,11 +61,17 @@ class Explanation(Result):
         None if the row's stratum was not fitted, and the row was left unchanged.
     because : str
     cells : tuple of Cell
+    block : int or None
+        Of a repair by blocks: the block that the row was written as, counted from 1.
+    scores : tuple of float
+        What the guide says of the row.
     """
 
     stratum: str | None
     because: str
     cells: tuple[Cell, ...]
+    block: int | None = None
+    scores: tuple[float, ...] = ()
 
     def to_records(self) -> list[Record]:
         """Return one record per value that was looked at."""
@@ -68,6 +80,9 @@ class Explanation(Result):
     def __str__(self) -> str:
         lines = [f"stratum {self.stratum}: {self.because}"]
         for cell in self.cells:
+            if self.block is not None:
+                lines.append(f"{cell.column}: {cell.value} -> {cell.repaired}")
+                continue
             ranks = f" (rank {cell.rank:.3f}, level {cell.level:.3f})"
             lines.append(
                 f"{cell.column}: {cell.value}{'' if math.isnan(cell.rank) else ranks}, consensus "
@@ -109,11 +124,7 @@ def explain_row(
         raise TableError(f"row: {codes.size} rows; expected one")
     stratum = int(codes[0])
     if stratum < 0:
-        return Explanation(
-            stratum=None,
-            because="its stratum was not fitted, and the row is left unchanged",
-            cells=(),
-        )
+        return not_fitted()
     members = members_of(codes)
     drawn = repaired_members(members, method=method, amount=amount, draws=draws)
     cells = tuple(
@@ -131,6 +142,106 @@ def explain_row(
         stratum=strata.labels[stratum],
         because=reason(method, amount, is_repaired=bool(drawn.strata.size)),
         cells=cells,
+    )
+
+
+def explain_block(
+    model: BlockModel,
+    before: Sequence[FloatArray],
+    *,
+    scores: FloatArray,
+    output: RecordOutput,
+    strata: Strata,
+    codes: CodeArray,
+    draws: RowDraws,
+    amount: float,
+) -> Explanation:
+    """Say where a single row stands in its stratum, and what was written for it.
+
+    Parameters
+    ----------
+    model : BlockModel
+    before : sequence of float array
+        The value of each repaired column.
+    scores : float array, rows by scores
+    output : RecordOutput
+        What the repair wrote.
+    strata : Strata
+    codes : int array
+        The stratum of the row; -1 if it has none.
+    draws : RowDraws
+    amount : float
+        As in `Repairer`.
+    """
+    if codes.size != 1:
+        raise TableError(f"row: {codes.size} rows; expected one")
+    stratum, record = int(codes[0]), int(output.index[0])
+    if stratum < 0:
+        return not_fitted()
+    blocks = model.blocks
+    tree = blocks.tree
+    cell = int(cells_of(tree, blocks.cuts, scores=scores, codes=codes, draws=draws)[0])
+    low = tree.first[cell] / tree.block_count
+    high = (tree.first[cell] + tree.leaves[cell]) / tree.block_count
+    standing = f"in its group this row scores higher than {low:.0%}, and lower than {1 - high:.0%}"
+    if scores.shape[1] > 1:
+        standing = f"by its {scores.shape[1]} scores this row is in part {low:.0%} to {high:.0%}"
+    if record < 0:
+        done = (
+            f"a share {amount:g} of the rows is repaired: the row was not drawn, and is unchanged"
+        )
+        if amount == 0:
+            done = "the amount is 0, so nothing is changed"
+        block, written = None, [NAN] * len(before)
+    else:
+        block = record // blocks.variety
+        done = f"it was written as a typical row from that place, block {block + 1} of "
+        done += f"{tree.block_count}"
+        if tree.leaves[cell] > 1:
+            done += f" (drawn from {tree.leaves[cell]} blocks, because its group has few rows)"
+        written = list(output.records[record])
+    cells = []
+    for column_type, values, number in zip(output.column_types, before, written, strict=True):
+        value = as_in_table(column_type, values[0])
+        repaired = value if record < 0 else as_in_table(column_type, number)
+        cells.append(
+            Cell(
+                column=str(column_type.name),
+                value=value,
+                rank=NAN,
+                level=NAN,
+                consensus=repaired,
+                repaired=repaired,
+            )
+        )
+    return Explanation(
+        stratum=strata.labels[stratum],
+        because=f"{standing}; {done}",
+        cells=tuple(cells),
+        block=None if block is None else int(block) + 1,
+        scores=tuple(float(score) for score in scores[0]),
+    )
+
+
+def as_in_table(column_type: ColumnType, number: float) -> Any:
+    """Return a number in the words of the table: a category, a date, a whole number."""
+    if np.isnan(number):
+        return None
+    if column_type.categories:
+        return column_type.categories[int(number)]
+    if column_type.kind == "date":
+        return (EPOCH + timedelta(microseconds=int(number))).isoformat(sep=" ")
+    # Geometric repair writes fractions to columns of whole numbers.
+    is_integer = column_type.kind == "integer" and float(number).is_integer()
+    return int(number) if is_integer else float(number)
+
+
+def not_fitted() -> Explanation:
+    """Return the explanation of a row whose stratum was not fitted."""
+    return Explanation(
+        stratum=None,
+        because="its stratum was not fitted, and the row is left unchanged",
+        cells=(),
     )
 
 
@@ -161,13 +272,6 @@ def explain_cell(
     if not placed.values.size:
         return Cell(column=name, value=None, rank=NAN, level=NAN, consensus=None, repaired=None)
 
-    def as_in_table(number: float) -> Any:
-        if column_type.categories:
-            return column_type.categories[int(number)]
-        # Geometric repair writes fractions to columns of whole numbers.
-        is_integer = column_type.kind == "integer" and float(number).is_integer()
-        return int(number) if is_integer else float(number)
-
     column = model.columns[placed.column]
     rank, level, target = NAN, NAN, column.full
     if isinstance(column, OrderedColumn):
@@ -177,11 +281,11 @@ def explain_cell(
         level = float(placed.level[0] + 0.5) / column.levels
     return Cell(
         column=name,
-        value=as_in_table(placed.values[0]),
+        value=as_in_table(column_type, placed.values[0]),
         rank=rank,
         level=level,
-        consensus=as_in_table(target[placed.level[0]]),
-        repaired=as_in_table(repaired[0]),
+        consensus=as_in_table(column_type, target[placed.level[0]]),
+        repaired=as_in_table(column_type, repaired[0]),
     )
 
 

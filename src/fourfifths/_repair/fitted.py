@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.columns.model import Model
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.draws import RowDraws, draws_of
-from fourfifths._repair.explain import Explanation, explain_row
-from fourfifths._tables.load import Output, Rows
-from fourfifths._tables.strata import Strata
+from fourfifths._repair.explain import Explanation, explain_block, explain_row
+from fourfifths._repair.proof import Proof, prove
+from fourfifths._tables.load import Output, RecordOutput, Rows
+from fourfifths._tables.strata import Strata, Unseen
 from fourfifths._tables.types import ColumnType, check_finite
 
 Scope = Literal["blocks", "column"]
@@ -27,7 +29,8 @@ class FittedRepair:
     strata : Strata
     column_types : tuple of ColumnType
         The columns that are repaired.
-    model : Model
+    model : BlockModel or Model
+        The blocks, or the columns each by itself.
     table_columns : tuple of str or None
         The columns of the dataframe that it was fitted to; None for an array.
     seed : int
@@ -38,7 +41,7 @@ class FittedRepair:
 
     strata: Strata
     column_types: tuple[ColumnType, ...]
-    model: Model
+    model: BlockModel | Model
     table_columns: tuple[str, ...] | None
     seed: int
     key: str | None
@@ -63,17 +66,43 @@ class FittedRepair:
             for column in self.column_types
         ]
 
-    def numbers(self, rows: Rows) -> list[FloatArray]:
+    def numbers(self, rows: Rows, unseen: Unseen = "error") -> list[FloatArray]:
         """Return the repaired columns' values as numbers, none of them infinite."""
         column_types = self.types_in(rows)
+        # Only a score can do with a category that was not fitted: the paper's repairs need its
+        # place among the others.
+        if isinstance(self.model, Model):
+            unseen = "error"
+        columns = rows.numbers(column_types, unseen=unseen)
         return [
             check_finite(values, column_type)
-            for values, column_type in zip(rows.numbers(column_types), column_types, strict=True)
+            for values, column_type in zip(columns, column_types, strict=True)
         ]
 
-    def transform(self, rows: Rows, codes: CodeArray, *, method: Method, amount: float) -> Output:
-        """Repair rows, given their strata; rows of stratum -1 and missing values stay."""
-        before = self.numbers(rows)
+    def transform(
+        self,
+        rows: Rows,
+        codes: CodeArray,
+        *,
+        method: Method,
+        amount: float,
+        unseen: Unseen = "error",
+    ) -> Output | RecordOutput:
+        """Repair rows, given their strata; rows of stratum -1 stay.
+
+        Missing values stay in the paper's repairs. By blocks a row is written as a whole.
+        """
+        before = self.numbers(rows, unseen)
+        if isinstance(self.model, BlockModel):
+            draws = draws_of(rows, before, seed=self.seed, key=self.key)
+            block = self.model.blocks_of(rows, before, codes=codes, draws=draws, amount=amount)
+            records = self.model.blocks.records
+            return RecordOutput(
+                rows=rows,
+                column_types=self.types_in(rows),
+                records=records.reshape(-1, records.shape[2]),
+                index=self.model.blocks.record_index(block, draws),
+            )
         output = rows.output(self._written_types(rows, method, amount), before)
         if amount > 0:
             self.model.apply(
@@ -87,10 +116,30 @@ class FittedRepair:
         return output
 
     def explain(
-        self, rows: Rows, codes: CodeArray, *, method: Method, amount: float
+        self,
+        rows: Rows,
+        codes: CodeArray,
+        *,
+        method: Method,
+        amount: float,
+        unseen: Unseen = "error",
     ) -> Explanation:
         """Repair a single row and say what was changed and why."""
-        output = self.transform(rows, codes, method=method, amount=amount)
+        output = self.transform(rows, codes, method=method, amount=amount, unseen=unseen)
+        if isinstance(output, RecordOutput):
+            assert isinstance(self.model, BlockModel)
+            before = self.numbers(rows, unseen)
+            return explain_block(
+                self.model,
+                before,
+                scores=self.model.guide.scores(rows, before),
+                output=output,
+                strata=self.strata,
+                codes=codes,
+                draws=draws_of(rows, before, seed=self.seed, key=self.key),
+                amount=amount,
+            )
+        assert isinstance(self.model, Model)
         return explain_row(
             self.model,
             output.before,
@@ -103,6 +152,23 @@ class FittedRepair:
             draws=self.draws(rows, output.before, method=method, amount=amount),
         )
 
+    def proof(
+        self, *, beta: float | None, threshold: float, confidence: float, amount: float
+    ) -> Proof | None:
+        """Return what is proven of the repaired columns; None of columns repaired one by one."""
+        if not isinstance(self.model, BlockModel):
+            return None
+        return prove(
+            self.model.blocks.laws,
+            self.model.counts,
+            labels=self.strata.labels,
+            columns=[column.name for column in self.column_types],
+            beta=self.model.beta if beta is None else beta,
+            threshold=threshold,
+            confidence=confidence,
+            amount=amount,
+        )
+
     def draws(
         self, rows: Rows, values: Sequence[FloatArray], *, method: Method, amount: float
     ) -> RowDraws | None:
@@ -110,6 +176,7 @@ class FittedRepair:
 
         Of many rows without a key it takes longer to tell equal ones apart than to repair them.
         """
+        assert isinstance(self.model, Model)
         if self.key is None and not self.model.needs_draws(method, amount):
             return None
         return draws_of(rows, values, seed=self.seed, key=self.key)

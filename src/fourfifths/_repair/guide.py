@@ -117,6 +117,21 @@ def read_outcome(name: str, column: Any, unknown: Sequence[Any] = ()) -> Outcome
     return Outcome(name=name, kind=kind, values=codes, classes=classes)
 
 
+def native_series(values: Any) -> Any:
+    """Return a series of narwhals if the values are one of some library, else the values."""
+    try:
+        return nw.from_native(values, series_only=True)
+    except TypeError:
+        return values
+
+
+def is_copy(column: FloatArray, outcome: FloatArray) -> bool:
+    """Return whether a column tells the two classes of an outcome apart without an error."""
+    is_known = ~np.isnan(column) & ~np.isnan(outcome)
+    pairs = np.unique(np.stack([column[is_known], outcome[is_known]]), axis=1)
+    return bool(pairs.shape[1] == 2 and is_known.all() and len({*pairs[0]}) == 2)
+
+
 def _series_of(name: str, array: Any) -> nw.Series[Any]:
     values = array.tolist() if array.dtype.kind in "OUS" else array
     for library in ("pyarrow", "polars", "pandas"):
@@ -150,7 +165,11 @@ class TreeGuide:
     def __getstate__(self) -> dict[str, Any]:
         return {"models": self.models}
 
-    def scores(self, rows: Rows, columns: Sequence[FloatArray]) -> FloatArray:
+    def scores(
+        self,
+        rows: Rows,  # noqa: ARG002 - an estimator needs them
+        columns: Sequence[FloatArray],
+    ) -> FloatArray:
         """Return the raw scores: one of a binary or numeric outcome, else one of each class."""
         matrix = np.stack(columns, axis=1)
         return np.column_stack(

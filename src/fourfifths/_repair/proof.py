@@ -9,7 +9,7 @@ rule, every classifier and every amount of data. The table that was repaired is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import combinations, permutations
 from typing import ClassVar, Literal
@@ -24,7 +24,6 @@ from fourfifths._stats.shares import (
     impact_floor,
     lower_limits,
     simulated_floors,
-    total_variation,
 )
 
 SCHEMA = "fourfifths/proof/1"
@@ -35,7 +34,10 @@ MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
 MAX_STRATA = 40  # of more strata, not every pair is proven
 DRAWS_OVER_PAIRS = 40_000
 MIN_DRAWS = 4_000
-TIE_RISK = 0.2  # the part of the risk that is spent on rows that tie with a cut
+# The part of the risk that is spent on rows that tie with a cut. Which plan is taken may depend on
+# how many do, so each plan that may be tried has its own part of that.
+TIE_RISK = 0.2
+MAX_PLANS = 8
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
 # The approximate floor of a plan may be this far from the exact one.
@@ -278,7 +280,7 @@ def proven_limits(
     """
     pair_count = len(laws) * (len(laws) - 1)
     risk = 1 - confidence
-    tie_risk = 0.0 if laws[0].tied is None else TIE_RISK * risk
+    tie_risk = 0.0 if laws[0].tied is None else TIE_RISK * risk / MAX_PLANS
     floors, variations = simulated_floors(
         laws,
         [beta, *curve],
@@ -286,7 +288,7 @@ def proven_limits(
         risk=tie_risk,
         random_state=0,
     )
-    left = risk - tie_risk
+    left = risk - MAX_PLANS * tie_risk
     curve_floors = [
         lower_limits(floors[:, index].min(axis=0, keepdims=True), left)[0]
         for index in range(1, 1 + len(curve))
@@ -306,15 +308,6 @@ def table_floors(counts: IntArray, beta: float) -> FloatArray:
             float(impact_floor(shares[group], shares[reference], beta, moved=(0.0, 0.0)))
             for group, reference in permutations(range(len(counts)), 2)
         ]
-    )
-
-
-def table_variation(counts: IntArray) -> float:
-    """Return the largest total variation between two strata of the table that was counted."""
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    return max(
-        float(total_variation(shares[group], shares[reference]))
-        for group, reference in combinations(range(len(counts)), 2)
     )
 
 
@@ -390,7 +383,15 @@ def proven_plans(
         )
         if is_new:
             kept.append(plan)
-    return kept
+    return spread(kept, MAX_PLANS)
+
+
+def spread(plans: list[BlockPlan], count: int) -> list[BlockPlan]:
+    """Return the first plans, and the last: some must be coarse enough to be proven."""
+    if len(plans) <= count:
+        return plans
+    later = np.linspace(count // 2, len(plans) - 1, count - count // 2).astype(int)
+    return [*plans[: count // 2], *(plans[index] for index in later)]
 
 
 def coarsened(
@@ -517,29 +518,4 @@ def assumptions(columns: Sequence[str], *, is_keyed: bool) -> tuple[str, ...]:
         f"a rule uses only the repaired columns: {names}",
         "the groups of new rows are those that the repair was told",
         draws,
-    )
-
-
-def at_amount(proof: Proof, amount: float) -> Proof:
-    """Return the proof of a repair that leaves rows as they were: nothing is proven of it."""
-    nothing = float("nan")
-    because = reason(
-        nothing,
-        nothing,
-        beta=proof.beta,
-        threshold=proof.threshold,
-        confidence=proof.confidence,
-        amount=amount,
-        stratum_count=len(proof.strata),
-        rows_needed=None,
-    )
-    return replace(
-        proof,
-        verdict="inconclusive",
-        because=because,
-        impact_floor=nothing,
-        table_floor=nothing,
-        pairs=(),
-        curve=(),
-        rows_needed=None,
     )

@@ -1,4 +1,4 @@
-"""`Repairer`, the scikit-learn transformer that makes columns alike in all strata."""
+"""`Repairer`, the scikit-learn transformer that hides the group in columns."""
 
 from __future__ import annotations
 
@@ -14,20 +14,30 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fourfifths._arrays import CodeArray
+from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._repair.block_model import BlockCount, BlockModel, fit_block_model, own_beta
 from fourfifths._repair.columns.model import Model, fit_columns
 from fourfifths._repair.columns.ordered import Method, Ties
-from fourfifths._repair.draws import SEED_LIMIT, seed_of
+from fourfifths._repair.draws import SEED_LIMIT, draws_of, seed_of
 from fourfifths._repair.explain import Explanation
 from fourfifths._repair.fitted import FittedRepair, Scope
+from fourfifths._repair.guide import is_copy, native_series, read_outcome
+from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
-from fourfifths._tables.groups import read_bands
+from fourfifths._tables.groups import find_value, read_bands
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, one_row, rows_of
 from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
-from fourfifths._tables.types import AskedType, ColumnType, asked_columns
-from fourfifths.errors import ColumnError, OptionError, RepairError, listed, nearest
+from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
+from fourfifths.errors import (
+    ColumnError,
+    OptionError,
+    OutcomeError,
+    RepairError,
+    listed,
+    nearest,
+)
 
 MAX_LEVELS = 16_384
 MIN_LEVELS = 2
@@ -41,12 +51,17 @@ CHOICES: Mapping[str, Any] = {
 
 
 class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Make columns so alike in all strata that they no longer reveal the stratum.
+    """Rewrite columns so that no rule that uses them can tell the groups apart.
 
-    A value is replaced by its rank in its stratum: the same rank gets the same value in every
-    stratum, and that value is the median over strata of their values at that rank (section 5 of
-    Feldman et al. 2015). New rows, one or many, are repaired by what was fitted and never change
-    it.
+    By blocks, the default: a score of the outcome, learned without the group, orders the rows of
+    each group. Each group is cut at the same shares into blocks, and every row is written as the
+    typical record of its block. What is written depends on the block alone, so a limit of the
+    impact ratio is proven for every rule on the repaired columns: see `proof_`.
+
+    By column, as in section 5 of Feldman et al. (2015): a value is replaced by its rank in its
+    stratum, and the same rank gets the same value in every stratum, the median over strata.
+
+    New rows, one or many, are repaired by what was fitted and never change it.
 
     Parameters
     ----------
@@ -58,31 +73,59 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     bands : mapping of str to sequence of float, optional
         Where a numeric stratifying column is cut into groups; an edge is in the group below it.
     columns : sequence, or mapping of column to kind, optional
-        The columns to repair: names, or places in an array. By default all but the stratifying
-        ones. A mapping may say what a column is: "number", "category", or the categories in order,
-        lowest first; None leaves it to the column's values. A column is numeric if all its values
-        that are not missing are numbers.
+        The columns to repair: names, or places in an array. A mapping may say what a column is:
+        "number", "category", or the categories in order, lowest first; None leaves it to the
+        column's values. A column is numeric if all its values that are not missing are numbers. By
+        default all columns of a table whose outcome is known (`keep`, or y), but never the
+        stratifying ones, the outcome, the key, dates, identifiers, and columns that are called like
+        a protected attribute: these are repaired only if they are named.
+    keep : str or sequence of str, optional
+        The outcome columns, which the repaired columns are to predict as well as they can. Two
+        values, several classes, or numbers. By default the y of `fit`; without either, the repair
+        keeps what it can of the columns themselves.
+    favorable : optional
+        The favorable value of an outcome with two values; it decides what `beta` is.
     unknown : value or sequence, optional
         Values that mean missing, in every column, besides null, NaN and empty text.
-    method : {"random", "combinatorial", "geometric"}
-        What an amount below 1 means. Random: that share of the rows is repaired in full (Gordaliza
-        et al. 2019). Combinatorial: each value moves that far along the column's distinct values.
-        Geometric: that far along the number line. The last two are the paper's; after them, trees
-        can still predict the stratum from the columns.
-    scope : {"column"}
-        Each column is made alike by itself, as in the paper.
+    scope : {"blocks", "column"}
+    blocks : int or "certified"
+        How many blocks. More keep more of the score, and prove less. "certified" takes as many as
+        are proven to keep every impact ratio at or above `threshold`; if not even two are, a
+        warning says how many rows would do. A stratum with few rows is cut coarser; a draw then
+        divides its rows, in the same shares for everyone.
+    variety : int
+        How many typical records each block has; a draw chooses one. More look more like data and
+        keep less.
+    guide : fitted estimator, optional
+        What orders the rows, instead of a score that is learned here. It sees the columns that are
+        repaired, and must not have seen the rows that `fit` is called with.
+    beta : float, optional
+        The proof covers rules that select at least this share of each group. By default the lowest
+        selection rate of a group in the table; a tenth where no outcome has two values.
+    threshold, confidence : float
+        Of the impact ratio, and of the proof.
     amount : float
-        From 0, nothing, to 1, full repair. It may be changed without a new fit, as may `method`.
+        From 0, nothing, to 1, full repair. It may be changed without a new fit. By blocks it is the
+        share of the rows that is repaired; below 1 nothing is proven.
+    method : {"random", "combinatorial", "geometric"}
+        Of a repair by column: what an amount below 1 means. Random: that share of the rows is
+        repaired in full (Gordaliza et al. 2019). Combinatorial: each value moves that far along the
+        column's distinct values. Geometric: that far along the number line. The last two are the
+        paper's; after them, trees can still predict the stratum from the columns.
     levels : int
-        The largest number of levels that a column is cut into.
+        Of a repair by column: the largest number of levels that a column is cut into.
     ties : {"split", "mid"}
-        Whether equal values are split at random over the levels that they share, or are all put
-        into the middle one. With "mid", columns with few different values are hardly repaired.
+        Of a repair by column: whether equal values are split at random over the levels that they
+        share, or are all put into the middle one. With "mid", columns with few different values are
+        hardly repaired.
     unseen : {"error", "keep"}
         What to do with rows whose stratum is missing or was not fitted: "keep" leaves them as they
-        are.
+        are. A category that was not fitted then counts as missing for the score.
     small : {"error", "pool"}
         What to do with strata of fewer than 4 rows: "pool" merges them into one.
+    drop_protected : bool
+        Whether the result is without the stratifying columns, so that a model after it in a
+        pipeline does not see them.
     key : str, optional
         The column of a dataframe that identifies a row, with a different value in each row of the
         fit; it is never repaired. What is drawn for a row then comes from its key: the row gets the
@@ -97,23 +140,32 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     strata_ : Strata
     column_types_ : tuple of ColumnType
         The columns that are repaired, and as what.
-    model_ : Model
-        The fitted columns.
+    model_ : BlockModel or Model
+        What was learned: blocks, or columns each by itself.
+    proof_ : Proof or None
+        What is proven for every rule on the repaired columns; None of a repair by column.
     seed_ : int
         The seed of all draws: `random_state`, or the one that was taken for None.
 
     Notes
     -----
+    A table that is repaired by blocks is for models of the outcome. It is not for describing
+    people: its rows are typical of a place in an order, nobody's record.
+
     Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
 
     Examples
     --------
     >>> import numpy as np
-    >>> scores = np.array([[1.0], [2], [3], [4], [10], [20], [30], [40]])
-    >>> group = ["A"] * 4 + ["B"] * 4
-    >>> repairer = Repairer(method="geometric", scope="column", amount=0.5)
-    >>> repairer.fit_transform(scores, protected=group)[:4].ravel()
-    array([ 3.25,  6.5 ,  9.75, 13.  ])
+    >>> random = np.random.default_rng(0)
+    >>> group = random.integers(0, 2, 4000)
+    >>> score = random.normal(size=4000) + group
+    >>> hired = score + random.normal(size=4000) > 1
+    >>> repairer = Repairer(blocks=8).fit(score[:, None], hired, protected=group)
+    >>> np.unique(repairer.transform(score[:, None], protected=group)).size
+    8
+    >>> repairer.proof_.verdict
+    'certified'
     """
 
     def __init__(
@@ -123,14 +175,23 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         stratify_by: str | Sequence[str] | None = None,
         bands: Mapping[str, Sequence[float]] | None = None,
         columns: Sequence[Any] | Mapping[Any, AskedType] | None = None,
+        keep: str | Sequence[str] | None = None,
+        favorable: Any = None,
         unknown: Any = (),
-        method: Method = "random",
-        scope: Scope = "column",
+        scope: Scope = "blocks",
+        blocks: BlockCount = "certified",
+        variety: int = 1,
+        guide: Any = None,
+        beta: float | None = None,
+        threshold: float = 0.8,
+        confidence: float = 0.95,
         amount: float = 1.0,
+        method: Method = "random",
         levels: int = MAX_LEVELS,
         ties: Ties = "split",
         unseen: Unseen = "error",
         small: Small = "error",
+        drop_protected: bool = False,
         key: str | None = None,
         random_state: int | None = 0,
     ) -> None:
@@ -138,14 +199,23 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         self.stratify_by = stratify_by
         self.bands = bands
         self.columns = columns
+        self.keep = keep
+        self.favorable = favorable
         self.unknown = unknown
-        self.method = method
         self.scope = scope
+        self.blocks = blocks
+        self.variety = variety
+        self.guide = guide
+        self.beta = beta
+        self.threshold = threshold
+        self.confidence = confidence
         self.amount = amount
+        self.method = method
         self.levels = levels
         self.ties = ties
         self.unseen = unseen
         self.small = small
+        self.drop_protected = drop_protected
         self.key = key
         self.random_state = random_state
 
@@ -160,8 +230,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return self.fitted_.column_types
 
     @property
-    def model_(self) -> Model:
-        """The fitted columns."""
+    def model_(self) -> BlockModel | Model:
+        """What was learned: blocks, or columns each by itself."""
         return self.fitted_.model
 
     @property
@@ -169,12 +239,18 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """The seed of all draws."""
         return self.fitted_.seed
 
-    def fit(self, X: Any, y: Any = None, *, protected: Any = None) -> Self:  # noqa: ARG002
-        """Learn the strata's quantiles and their consensus.
+    def fit(self, X: Any, y: Any = None, *, protected: Any = None) -> Self:
+        """Learn what each row is written as.
 
-        `protected` has the protected values of the rows, where they are not columns of X.
+        Parameters
+        ----------
+        X : dataframe or array
+        y : array-like, optional
+            The outcome that is kept, unless `keep` names a column of X.
+        protected : optional
+            The protected values of the rows, where they are not columns of X.
         """
-        self._fit(X, protected)
+        self._fit(X, y, protected)
         return self
 
     def transform(self, X: Any, *, protected: Any = None) -> Any:
@@ -184,9 +260,40 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         rows = self._read(X, reset=False)
         return self._transform(rows, self._codes(rows, protected))
 
-    def fit_transform(self, X: Any, y: Any = None, *, protected: Any = None) -> Any:  # noqa: ARG002
+    def fit_transform(self, X: Any, y: Any = None, *, protected: Any = None) -> Any:
         """Fit to X, then repair it."""
-        return self._transform(*self._fit(X, protected))
+        return self._transform(*self._fit(X, y, protected))
+
+    def certificate(
+        self,
+        *,
+        beta: float | None = None,
+        threshold: float | None = None,
+        confidence: float | None = None,
+    ) -> Proof:
+        """Return what is proven at another beta, threshold or confidence, or at this amount.
+
+        Nothing is fitted anew, and the number of blocks stays. By default all are as fitted.
+        """
+        check_is_fitted(self)
+        threshold = self.threshold if threshold is None else threshold
+        confidence = self.confidence if confidence is None else confidence
+        _check_proof_options({"beta": beta, "threshold": threshold, "confidence": confidence})
+        proof = self.fitted_.proof(
+            beta=beta, threshold=threshold, confidence=confidence, amount=float(self.amount)
+        )
+        if proof is None:
+            raise OptionError(
+                "scope='column': columns that are repaired one by one have no proof; certify the "
+                "repaired table instead, or repair with scope='blocks'"
+            )
+        return proof
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns of the result."""
+        names = super().get_feature_names_out(input_features)
+        dropped = self.strata_.columns if self.drop_protected else ()
+        return np.array([name for name in names if name not in dropped], dtype=object)
 
     def explain(self, row: Any, *, protected: Any = None) -> Explanation:
         """Repair one row, and say what was changed and why.
@@ -218,14 +325,23 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             self._codes(rows, protected),
             method=self.method,
             amount=self.amount,
+            unseen=self.unseen,
         )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted repair as JSON, whole or not at all."""
         check_is_fitted(self)
         self._check_fitted_options()
+        if self.guide is not None:
+            raise RepairError(
+                "guide: a repair that was ordered by your own estimator cannot be saved as JSON; "
+                "pickle it, or let the repair learn its own score"
+            )
+        settings = {
+            name: value for name, value in self.get_params(deep=False).items() if name != "guide"
+        }
         saved = Saved(
-            settings=self.get_params(deep=False),
+            settings=settings,
             names=self.fitted_.table_columns,
             n_features=int(self.n_features_in_),
             strata=self.strata_,
@@ -260,6 +376,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             seed=saved.seed,
             key=loaded.key,
         )
+        loaded._prove()
         return loaded
 
     def __sklearn_tags__(self) -> Any:
@@ -269,7 +386,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         tags.input_tags.string = True
         return tags
 
-    def _fit(self, X: Any, protected: Any) -> tuple[Rows, CodeArray]:
+    def _fit(self, X: Any, y: Any, protected: Any) -> tuple[Rows, CodeArray]:
         _check_options(self.get_params(deep=False))
         rows = self._read(X, reset=True)
         names = stratum_names(self.protected, self.stratify_by)
@@ -283,38 +400,145 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         )
         if self.key is not None:
             key_hash(rows, self.key, must_differ=True)
-        column_types = rows.types(
-            asked_columns(self.columns, rows.columns, stratifying=names or (), key=self.key)
-        )
+        column_types = rows.types(self._asked_columns(rows, y, stratifying=names or ()))
         for name in rows.mixed_columns(column_types, self.columns):
             warnings.warn(
                 f"column {name!r} holds numbers and words; it is repaired as categories; if that "
                 f"is meant, say so: columns={{{name!r}: 'category'}}",
                 stacklevel=3,
             )
-        model = fit_columns(
-            rows.numbers(column_types),
-            column_types,
-            strata=strata,
-            codes=codes,
-            ties=self.ties,
-            levels=self.levels,
-        )
+        seed = seed_of(self.random_state)
+        columns = rows.numbers(column_types)
+        model: BlockModel | Model
+        if self.scope == "column":
+            for column_type in column_types:
+                if column_type.kind == "date":
+                    raise ColumnError(
+                        f"columns: {column_type.name!r} holds dates, which are repaired by blocks "
+                        "only; leave it out, or give scope='blocks'"
+                    )
+            model = fit_columns(
+                columns,
+                column_types,
+                strata=strata,
+                codes=codes,
+                ties=self.ties,
+                levels=self.levels,
+            )
+        else:
+            model = self._fit_blocks(rows, y, columns, column_types, codes=codes, seed=seed)
         self.fitted_ = FittedRepair(
             strata=strata,
             column_types=column_types,
             model=model,
             table_columns=tuple(rows.columns) if rows.frame is not None else None,
-            seed=seed_of(self.random_state),
+            seed=seed,
             key=self.key,
         )
+        self._prove()
+        if self.blocks == "certified" and self.proof_ and self.proof_.verdict != "certified":
+            warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
         return rows, codes
 
+    def _asked_columns(
+        self, rows: Rows, y: Any, *, stratifying: Sequence[str]
+    ) -> Mapping[Any, AskedType]:
+        """Return the columns that are named, or those that may be repaired unnamed."""
+        outcomes = self._outcome_names
+        if self.columns is not None:
+            asked = asked_columns(self.columns, rows.columns, stratifying=stratifying, key=self.key)
+            for name in outcomes:
+                if name in asked:
+                    raise ColumnError(
+                        f"columns: {name!r} is the outcome that is kept; leave it out"
+                    )
+            return asked
+        if rows.frame is not None and not outcomes and y is None:
+            raise ColumnError(
+                "columns: which columns to repair is not known; name them, columns=[...], or name "
+                "the outcome, keep='...', so that all others can be repaired"
+            )
+        return dict.fromkeys(rows.repairable((*stratifying, *outcomes, self.key)))
+
+    @property
+    def _outcome_names(self) -> tuple[str, ...]:
+        if self.keep is None:
+            return ()
+        return (self.keep,) if isinstance(self.keep, str) else tuple(self.keep)
+
+    def _fit_blocks(
+        self,
+        rows: Rows,
+        y: Any,
+        columns: Sequence[FloatArray],
+        column_types: Sequence[ColumnType],
+        *,
+        codes: CodeArray,
+        seed: int,
+    ) -> BlockModel:
+        outcomes = []
+        if self._outcome_names:
+            if rows.frame is None:
+                raise ColumnError(
+                    f"keep={self.keep!r}: X is an array, whose columns have no names; pass the "
+                    "outcome, fit(X, y)"
+                )
+            outcomes = [
+                read_outcome(name, rows.column(name))
+                for name in rows.check_columns(self._outcome_names, "keep")
+            ]
+        elif y is not None:
+            outcomes = [read_outcome("y", native_series(y), rows.unknown)]
+            if outcomes[0].values.size != len(rows):
+                raise OutcomeError(
+                    f"y: {outcomes[0].values.size:,} values for {len(rows):,} rows; expected one "
+                    "each"
+                )
+        for outcome in outcomes:
+            for column_type, values in zip(column_types, columns, strict=True):
+                if outcome.kind == "binary" and is_copy(values, outcome.values):
+                    raise ColumnError(
+                        f"columns: {column_type.name!r} is the outcome {outcome.name!r} under "
+                        "another name; leave it out"
+                    )
+        favorable = self.favorable
+        if favorable is not None and outcomes and outcomes[0].kind == "binary":
+            favorable = find_value(
+                favorable,
+                outcomes[0].classes,
+                message=f"favorable={favorable!r}: never occurs in outcome {outcomes[0].name!r}",
+                error=OutcomeError,
+            )
+        beta = own_beta(outcomes, codes, favorable) if self.beta is None else float(self.beta)
+        return fit_block_model(
+            rows,
+            [check_finite(*pair) for pair in zip(columns, column_types, strict=True)],
+            column_types,
+            codes=codes,
+            outcomes=outcomes,
+            estimator=self.guide,
+            draws=draws_of(rows, columns, seed=seed, key=self.key),
+            block_count=self.blocks,
+            beta=beta,
+            threshold=self.threshold,
+            confidence=self.confidence,
+            variety=self.variety,
+            seed=seed,
+        )
+
+    def _prove(self) -> None:
+        self.proof_ = self.fitted_.proof(
+            beta=None, threshold=self.threshold, confidence=self.confidence, amount=1.0
+        )
+
     def _transform(self, rows: Rows, codes: CodeArray) -> Any:
-        output = self.fitted_.transform(rows, codes, method=self.method, amount=self.amount)
+        output = self.fitted_.transform(
+            rows, codes, method=self.method, amount=self.amount, unseen=self.unseen
+        )
         # scikit-learn's own conversion from polars to pandas loses the types.
         config = getattr(self, "_sklearn_output_config", {})
-        return output.native(config.get("transform", get_config()["transform_output"]))
+        library = config.get("transform", get_config()["transform_output"])
+        return output.native(library, without=self.strata_.columns if self.drop_protected else ())
 
     def _read(self, X: Any, *, reset: bool) -> Rows:
         rows = rows_of(X, unknown_tokens(self.unknown))
@@ -340,9 +564,13 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """Check the options as they are now; some cannot be changed without a new fit."""
         options = self.get_params(deep=False)
         _check_options(options)
+        is_blocks = isinstance(self.model_, BlockModel)
         fitted_options = {
-            "scope": "column",
-            "ties": self.model_.ties,
+            "scope": "blocks" if is_blocks else "column",
+            "ties": self.ties if isinstance(self.model_, BlockModel) else self.model_.ties,
+            "variety": self.model_.blocks.variety
+            if isinstance(self.model_, BlockModel)
+            else self.variety,
             "key": self.fitted_.key,
             "random_state": None if self.random_state is None else self.seed_,
         }
@@ -363,14 +591,21 @@ def _check_options(options: Mapping[str, Any]) -> None:
                 f"{name}={value!r}: expected one of {listed(get_args(choices))}"
                 f"{nearest(value, get_args(choices))}"
             )
+    if options["scope"] == "blocks" and options["method"] != "random":
+        raise OptionError(
+            f"method={options['method']!r}: the paper's methods repair columns one by one; give "
+            "scope='column' too, or leave method out"
+        )
     amount = options["amount"]
     if isinstance(amount, bool) or not isinstance(amount, Real) or not 0 <= cast(Any, amount) <= 1:
         raise OptionError(
             f"amount={amount!r}: expected a number from 0 (nothing) to 1 (full repair)"
         )
-    levels = options["levels"]
-    if isinstance(levels, bool) or not isinstance(levels, Integral) or levels < MIN_LEVELS:
-        raise OptionError(f"levels={levels!r}: expected a whole number, {MIN_LEVELS} or more")
+    _check_proof_options(options)
+    if options["blocks"] != "certified":
+        _check_count("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
+    _check_count("variety", options["variety"], minimum=1)
+    _check_count("levels", options["levels"], minimum=MIN_LEVELS)
     seed = options["random_state"]
     is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
     if seed is not None and not (is_whole and 0 <= seed < SEED_LIMIT):
@@ -381,3 +616,22 @@ def _check_options(options: Mapping[str, Any]) -> None:
         raise OptionError(f"key={options['key']!r}: expected the name of a column, or None")
     if options["protected"] is not None and options["stratify_by"] is not None:
         raise OptionError("protected, stratify_by: give one of them; strata are made of either")
+
+
+def _check_count(name: str, value: Any, *, minimum: int, alternative: str = "") -> None:
+    """Raise unless a value is a whole number that is large enough."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
+        raise OptionError(
+            f"{name}={value!r}: expected {alternative}a whole number, {minimum} or more"
+        )
+
+
+def _check_proof_options(options: Mapping[str, Any]) -> None:
+    """Raise unless beta, the threshold and the confidence are shares."""
+    for name, is_optional in (("beta", True), ("threshold", False), ("confidence", False)):
+        value = options[name]
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if value is None and is_optional:
+            continue
+        if not is_number or not 0 < float(value) < 1:
+            raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.metadata import version
 from os import PathLike, fspath
 from pathlib import Path
@@ -17,12 +17,17 @@ from typing import Any, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fourfifths._arrays import FloatArray
+from fourfifths._repair.block_model import BlockModel
+from fourfifths._repair.blocks import LEAF, Blocks, Cuts, CutTree
 from fourfifths._repair.columns.categories import CategoryColumn
 from fourfifths._repair.columns.model import Column, Model
 from fourfifths._repair.columns.ordered import OrderedColumn, Ties
 from fourfifths._repair.columns.quantiles import Ranks
 from fourfifths._repair.draws import SEED_LIMIT
 from fourfifths._repair.fitted import Scope
+from fourfifths._repair.guide import ColumnGuide, Guide, TreeGuide
+from fourfifths._stats.shares import BlockLaw
 from fourfifths._tables.files import write_whole
 from fourfifths._tables.strata import Strata, stratum_names, written
 from fourfifths._tables.types import ColumnType, Kind
@@ -47,6 +52,7 @@ KEYS = (
     "n_features",
     "strata",
     "columns",
+    "blocks",
     "seed",
 )
 SETTINGS = (
@@ -54,17 +60,26 @@ SETTINGS = (
     "stratify_by",
     "bands",
     "columns",
+    "keep",
+    "favorable",
     "unknown",
-    "method",
     "scope",
+    "blocks",
+    "variety",
+    "beta",
+    "threshold",
+    "confidence",
     "amount",
+    "method",
     "levels",
     "ties",
     "unseen",
     "small",
+    "drop_protected",
     "key",
     "random_state",
 )
+SAME_SHAPE = "as many as there are nodes, strata, blocks and columns"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +91,7 @@ class Saved:
     n_features: int
     strata: Strata
     typed: tuple[ColumnType, ...]
-    model: Model
+    model: BlockModel | Model
     seed: int
 
 
@@ -99,23 +114,69 @@ def save_repair(path: str | PathLike[str], saved: Saved) -> None:
             "pooled": [list(group) for group in saved.strata.pooled],
             "rows": list(saved.strata.rows),
         },
-        "columns": [
-            column_document(typed, column)
-            for typed, column in zip(saved.typed, saved.model.columns, strict=True)
-        ],
-        "seed": saved.seed,
     }
-    write_whole(path, json_text(document) + "\n")
+    if isinstance(saved.model, BlockModel):
+        document |= {
+            "columns": [type_document(typed) for typed in saved.typed],
+            "blocks": blocks_document(saved.model),
+        }
+    else:
+        document |= {
+            "columns": [
+                column_document(typed, column)
+                for typed, column in zip(saved.typed, saved.model.columns, strict=True)
+            ],
+            "blocks": None,
+        }
+    write_whole(path, json_text(document | {"seed": saved.seed}) + "\n")
+
+
+def type_document(typed: ColumnType) -> dict[str, Any]:
+    """Return what a column is as an object of the file."""
+    return {"name": typed.name, "kind": typed.kind, "categories": list(typed.categories)}
+
+
+def blocks_document(model: BlockModel) -> dict[str, Any]:
+    """Return fitted blocks as an object of the file; NaN is null there."""
+    blocks = model.blocks
+    guide: dict[str, Any]
+    if isinstance(model.guide, TreeGuide):
+        # Line by line, so that a reader can follow the trees and compare two files.
+        guide = {"kind": "trees", "models": [text.split("\n") for text in model.guide.models]}
+    else:
+        assert isinstance(model.guide, ColumnGuide)
+        guide = {"kind": "columns", "orders": [list(order) for order in model.guide.orders]}
+    return {
+        "beta": model.beta,
+        "tree": {
+            field.name: getattr(blocks.tree, field.name).tolist() for field in fields(CutTree)
+        },
+        "cuts": {
+            "score": with_nulls(blocks.cuts.score),
+            "content": with_nulls(blocks.cuts.content),
+            "draw": with_nulls(blocks.cuts.draw),
+            "depth": blocks.cuts.depth.tolist(),
+        },
+        "laws": [
+            {"spacings": law.spacings.tolist(), "leaves": law.leaves.tolist(), "tied": law.tied}
+            for law in blocks.laws
+        ],
+        "records": with_nulls(blocks.records),
+        "counts": model.counts.tolist(),
+        "guide": guide,
+    }
+
+
+def with_nulls(array: FloatArray) -> Any:
+    """Return an array as lists, with None for NaN."""
+    cells: Any = array.astype(object)
+    cells[np.isnan(array)] = None
+    return cells.tolist()
 
 
 def column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
     """Return a fitted column as an object of the file."""
-    document = {
-        "name": typed.name,
-        "kind": typed.kind,
-        "categories": list(typed.categories),
-        "consensus": column.consensus.tolist(),
-    }
+    document = type_document(typed) | {"consensus": column.consensus.tolist()}
     if isinstance(column, CategoryColumn):
         return document | {"shares": column.shares.tolist()}
     strata = [
@@ -170,19 +231,21 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     reader = Reader(file=name, value=document)
     check_header(reader)
     settings_reader = reader.inside("settings")
-    settings_reader.choice("scope", get_args(Scope))
+    scope = settings_reader.choice("scope", get_args(Scope))
     strata = read_strata(reader.inside("strata"))
-    columns = [
-        read_column(column, stratum_count=len(strata.groups))
-        for column in reader.objects("columns")
-    ]
-    reader.require(bool(columns), "columns", expected="at least one column")
+    column_readers = reader.objects("columns")
+    reader.require(bool(column_readers), "columns", expected="at least one column")
+    reader.require(
+        (reader.value_of("blocks") is not None) == (scope == "blocks"),
+        "blocks",
+        expected="blocks if settings.scope is 'blocks', and otherwise null",
+    )
+    typed = tuple(read_type(column) for column in column_readers)
     names = reader.texts("names") if reader.value_of("names") is not None else None
     n_features = reader.integer("n_features", minimum=1)
     reader.require(
         names is None or len(names) == n_features, "n_features", expected="the number of names"
     )
-    typed = tuple(column_type for column_type, _ in columns)
     repaired_names = [column_type.name for column_type in typed]
     settings = read_settings(settings_reader, repaired_names)
     check_names(
@@ -194,7 +257,17 @@ def load_repair(path: str | PathLike[str]) -> Saved:
         key=settings["key"],
     )
     ties = cast(Ties, settings_reader.choice("ties", get_args(Ties)))
-    model = Model(columns=tuple(column for _, column in columns), ties=ties)
+    model: BlockModel | Model
+    if scope == "blocks":
+        model = read_blocks(
+            reader.inside("blocks"), column_types=typed, stratum_count=len(strata.groups)
+        )
+    else:
+        columns = [
+            read_column(column, column_type=column_type, stratum_count=len(strata.groups))
+            for column, column_type in zip(column_readers, typed, strict=True)
+        ]
+        model = Model(columns=tuple(columns), ties=ties)
     seed = reader.integer("seed", minimum=0)
     reader.require(
         seed < SEED_LIMIT and settings["random_state"] in (None, seed),
@@ -331,8 +404,8 @@ def read_strata(reader: Reader) -> Strata:
     return Strata(by=by, groups=groups, pooled=pooled, rows=rows)
 
 
-def read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Column]:
-    """Read a fitted column, of numbers or of categories, with its type."""
+def read_type(reader: Reader) -> ColumnType:
+    """Read what a column is repaired as."""
     kind = cast(Kind, reader.choice("kind", get_args(Kind)))
     name: Any = reader.value_of("name")
     reader.require(
@@ -349,7 +422,143 @@ def read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Colu
         "categories",
         expected="categories if the kind is 'ordered' or 'category', and otherwise none",
     )
-    typed = ColumnType(name=name, kind=kind, categories=tuple(categories))
+    return ColumnType(name=name, kind=kind, categories=tuple(categories))
+
+
+def read_blocks(
+    reader: Reader, *, column_types: Sequence[ColumnType], stratum_count: int
+) -> BlockModel:
+    """Read fitted blocks, and check that their parts fit together."""
+    tree_reader = reader.inside("tree")
+    tree = CutTree(
+        **{
+            field.name: tree_reader.array(field.name, 1, dtype=np.int64)
+            for field in fields(CutTree)
+        }
+    )
+    check_tree(tree_reader, tree)
+    guide, score_count = read_guide(reader.inside("guide"), column_types)
+    tree_reader.require(
+        bool(np.all(tree.score < score_count)), "score", expected="the numbers of the scores"
+    )
+    cuts_reader = reader.inside("cuts")
+    cuts = Cuts(
+        score=cuts_reader.numbers_or_null("score", 2),
+        content=cuts_reader.numbers_or_null("content", 2),
+        draw=cuts_reader.numbers_or_null("draw", 2),
+        depth=cuts_reader.array("depth", 1, dtype=np.int64),
+    )
+    shape = (stratum_count, tree.score.size)
+    for key, array in (("score", cuts.score), ("content", cuts.content), ("draw", cuts.draw)):
+        cuts_reader.require(array.shape == shape, key, expected=SAME_SHAPE)
+    depth = cuts.depth
+    cuts_reader.require(
+        depth.size == stratum_count and bool(np.all((depth >= 0) & (depth <= tree.height))),
+        "depth",
+        expected="how often each stratum is cut",
+    )
+    is_cut = (tree.score != LEAF) & (tree.depth < depth[:, None])
+    cuts_reader.require(
+        not bool(np.isnan(cuts.score[is_cut]).any()), "score", expected="a number at each cut"
+    )
+    laws = []
+    for law, stratum_depth in zip(reader.objects("laws"), depth, strict=False):
+        spacings, leaves = (law.array(key, 1, dtype=np.int64) for key in ("spacings", "leaves"))
+        cells = tree.cells(int(stratum_depth))
+        law.require(bool(np.array_equal(leaves, tree.leaves[cells])), "leaves", expected=SAME_SHAPE)
+        law.require(
+            spacings.size == leaves.size and bool(np.all(spacings > 0)),
+            "spacings",
+            expected="a number above 0 for each cell",
+        )
+        tied = None if law.value_of("tied") is None else law.integer("tied", minimum=0)
+        laws.append(BlockLaw(spacings=spacings, leaves=leaves, tied=tied))
+    reader.require(len(laws) == stratum_count, "laws", expected="one for each stratum")
+    records = reader.numbers_or_null("records", 3)
+    reader.require(
+        records.shape[::2] == (tree.block_count, len(column_types)) and records.size > 0,
+        "records",
+        expected=SAME_SHAPE,
+    )
+    for index, column_type in enumerate(column_types):
+        values = records[:, :, index]
+        if column_type.categories:
+            is_code = np.isnan(values) | np.isin(values, range(len(column_type.categories)))
+            reader.require(bool(is_code.all()), "records", expected="the numbers of categories")
+    counts = reader.array("counts", 2, dtype=np.int64)
+    reader.require(
+        counts.shape == (stratum_count, tree.block_count) and bool(np.all(counts >= 0)),
+        "counts",
+        expected=SAME_SHAPE,
+    )
+    beta = reader.value_of("beta")
+    reader.require(
+        isinstance(beta, float) and 0 < beta < 1, "beta", expected="a number between 0 and 1"
+    )
+    return BlockModel(
+        guide=guide,
+        blocks=Blocks(tree=tree, cuts=cuts, laws=tuple(laws), records=records),
+        counts=counts,
+        beta=beta,
+    )
+
+
+def check_tree(reader: Reader, tree: CutTree) -> None:
+    """Raise unless the nodes make one tree, each with the blocks of its two sides."""
+    size = tree.score.size
+    same_size = all(getattr(tree, field.name).size == size for field in fields(CutTree))
+    reader.require(size > 0 and same_size, "score", expected="a number for each node")
+    inner = np.flatnonzero(tree.score != LEAF)
+    reader.require(bool(np.all(tree.score >= LEAF)), "score", expected="numbers from -1 on")
+    left, right = tree.left[inner], tree.right[inner]
+    # Every node comes before those that follow it, so the walk from the root ends.
+    follow = np.all((left > inner) & (right > left) & (right < size))
+    reader.require(bool(follow), "left", expected="nodes that come later")
+    adds_up = (
+        tree.first[0] == 0
+        and tree.depth[0] == 0
+        and np.array_equal(np.sort(np.concatenate([left, right])), np.arange(1, size))
+        and np.all(tree.leaves[left] + tree.leaves[right] == tree.leaves[inner])
+        and np.all(tree.first[left] == tree.first[inner])
+        and np.all(tree.first[right] == tree.first[inner] + tree.leaves[left])
+        and np.all(tree.depth[left] == tree.depth[inner] + 1)
+        and np.all(tree.depth[right] == tree.depth[inner] + 1)
+        and np.all(tree.leaves[tree.score == LEAF] == 1)
+    )
+    reader.require(bool(adds_up), "leaves", expected="the blocks of both sides together")
+
+
+def read_guide(reader: Reader, column_types: Sequence[ColumnType]) -> tuple[Guide, int]:
+    """Read what orders the rows, and how many scores it gives."""
+    if reader.choice("kind", ("trees", "columns")) == "columns":
+        orders = [tuple(order) for order in reader.lists("orders")]
+        fits = len(orders) == len(column_types) and all(
+            len(order) == (len(typed.categories) if typed.kind == "category" else 0)
+            and all(isinstance(place, int | float) for place in order)
+            for order, typed in zip(orders, column_types, strict=True)
+        )
+        reader.require(fits, "orders", expected="a place of each category")
+        return ColumnGuide(orders=tuple(orders)), len(column_types)
+    models = tuple("\n".join(map(str, lines)) for lines in reader.lists("models"))
+    reader.require(bool(models), "models", expected="at least one model")
+    guide = TreeGuide(models=models)
+    try:
+        boosters = guide.boosters
+    except Exception:  # LightGBM has errors of its own
+        raise reader.error("models", expected="what LightGBM wrote") from None
+    reader.require(
+        all(booster.num_feature() == len(column_types) for booster in boosters),
+        "models",
+        expected="trees of the columns that are repaired",
+    )
+    return guide, sum(booster.num_model_per_iteration() for booster in boosters)
+
+
+def read_column(reader: Reader, *, column_type: ColumnType, stratum_count: int) -> Column:
+    """Read a fitted column, of numbers or of categories."""
+    name, kind, categories = column_type.name, column_type.kind, column_type.categories
+    reader.require(kind != "date", "kind", expected="numbers or categories, which have ranks")
+    assert kind != "date"
     consensus = reader.array("consensus", 1, dtype=np.float64)
     reader.require(consensus.size > 0, "consensus", expected="at least one level")
     if kind == "category":
@@ -365,9 +574,7 @@ def read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Colu
         for key, distribution in (("shares", shares), ("consensus", consensus)):
             sums_to_one = np.all(distribution >= 0) and np.allclose(distribution.sum(axis=-1), 1)
             reader.require(bool(sums_to_one), key, expected="shares that sum to 1")
-        return typed, CategoryColumn(
-            name=name, categories=typed.categories, shares=shares, consensus=consensus
-        )
+        return CategoryColumn(name=name, categories=categories, shares=shares, consensus=consensus)
     values = reader.array("values", 1, dtype=np.float64)
     reader.require(
         values.size > 0 and bool(np.all(np.diff(values) > 0)),
@@ -388,10 +595,10 @@ def read_column(reader: Reader, *, stratum_count: int) -> tuple[ColumnType, Colu
         read_ranks(ranks, level_count=consensus.size) for ranks in reader.objects("strata")
     )
     reader.require(len(strata) == stratum_count, "strata", expected="one for each stratum")
-    return typed, OrderedColumn(
+    return OrderedColumn(
         name=name,
         kind=kind,
-        categories=typed.categories,
+        categories=categories,
         values=values,
         consensus=consensus,
         strata=strata,
@@ -501,6 +708,26 @@ class Reader:
         are_numbers = array.dtype.kind in kinds and array.ndim == dimensions
         self.require(are_numbers and bool(np.all(np.isfinite(array))), key, expected=expected)
         return array.astype(dtype)
+
+    def numbers_or_null(self, key: str, dimensions: int) -> FloatArray:
+        """Return finite numbers as an array, with NaN where there is none."""
+        expected = f"numbers or nulls in {dimensions} dimensions"
+        try:
+            array: Any = np.array(self.value_of(key), dtype=object)
+            is_null = array == None  # noqa: E711 - element by element
+            are_numbers = all(
+                isinstance(value, int | float) and not isinstance(value, bool)
+                for value in array[~is_null]
+            )
+            numbers = np.where(is_null, np.nan, array).astype(np.float64)
+        except (ValueError, TypeError):
+            raise self.error(key, expected=expected) from None
+        self.require(
+            are_numbers and numbers.ndim == dimensions and not np.isinf(numbers).any(),
+            key,
+            expected=expected,
+        )
+        return numbers
 
     def require(self, condition: bool, key: str, *, expected: str) -> None:  # noqa: FBT001
         """Raise unless the condition holds."""

@@ -27,6 +27,7 @@ from fourfifths._tables.types import (
     AskedType,
     ColumnType,
     from_numbers,
+    is_not_repaired,
     to_numbers,
     type_of,
     typed_values,
@@ -107,6 +108,13 @@ class Rows:
                     f"(columns: {listed(self.columns)})"
                 )
         return tuple(names)
+
+    def repairable(self, excluded: Collection[Any]) -> tuple[Any, ...]:
+        """Return the columns that are repaired if none is named: see `is_not_repaired`."""
+        names = [name for name in self.columns if name not in excluded]
+        if self.frame is None:
+            return tuple(names)
+        return tuple(name for name in names if not is_not_repaired(self.frame[name], self.unknown))
 
     def types(self, asked: Mapping[Any, AskedType]) -> tuple[ColumnType, ...]:
         """Return the type of each column that is asked for."""
@@ -194,13 +202,18 @@ class Output:
         ]
         return frame.with_columns(*columns)
 
-    def native(self, library: str = "default") -> Any:
+    def native(self, library: str = "default", *, without: Collection[str] = ()) -> Any:
         """Return what came in, with its columns repaired.
 
-        A dataframe is of the `library` that scikit-learn's `set_output` names, or of its own.
+        Parameters
+        ----------
+        library : str
+            A dataframe is of the library that scikit-learn's `set_output` names, or of its own.
+        without : collection of str
+            Columns of a dataframe that are left out.
         """
         if self.array is None:
-            return _native(self.repaired_frame(), library)
+            return _native(self.repaired_frame().drop(*without), library)
         array = self.array
         if array.dtype == np.float64:
             return array
@@ -260,10 +273,10 @@ class RecordOutput:
             columns.append(written.alias(column_type.name))
         return _with_columns(frame, columns)
 
-    def native(self, library: str = "default") -> Any:
-        """Return what came in, with the records in their columns; `library` as for `Output`."""
+    def native(self, library: str = "default", *, without: Collection[str] = ()) -> Any:
+        """Return what came in, with the records in their columns; arguments as for `Output`."""
         if self.rows.frame is not None:
-            return _native(self.repaired_frame(), library)
+            return _native(self.repaired_frame().drop(*without), library)
         source = self.rows.array_of_numbers
         names = [column_type.name for column_type in self.column_types]
         written = np.flatnonzero(self.index >= 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ import numpy as np
 from fourfifths._arrays import FloatArray
 from fourfifths._tables.numbers import (
     MAX_EXACT_INTEGER,
+    WHOLE_NUMBER,
     MissingText,
     beyond_exact,
     is_text,
@@ -29,7 +31,14 @@ MAX_CATEGORIES = 1_000
 # A text column with no more different texts than this is never taken for an identifier.
 MAX_CATEGORIES_OF_FEW_ROWS = 20
 TRUTH_VALUES = (False, True)
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - moments without a zone count from here too
+IDENTIFIER_NAME = re.compile(r"(^|[\W_])(id|key|uuid|guid|number|no|nr)$|(?<=[a-z])id$")
+DATE_TEXT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9:.]+)?$"
+# Columns of these names say which group a person is in. Not age, which is a feature as often.
+GROUP_WORDS = {
+    *("citizenship", "color", "colour", "disability", "ethnicity", "gender", "national_origin"),
+    *("nationality", "race", "religion", "sex", "veteran"),
+}
+EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +65,13 @@ AskedType = Literal["number", "category"] | Sequence[str] | ColumnType | None
 
 
 def asked_columns(
-    columns: Sequence[str] | Mapping[str, AskedType] | None,
+    columns: Sequence[str] | Mapping[str, AskedType],
     table_columns: Sequence[str],
     *,
     stratifying: Sequence[str],
     key: str | None = None,
 ) -> dict[str, AskedType]:
-    """Return which columns to repair, and as what; by default all but the stratifying and the key.
+    """Return which columns to repair, and as what.
 
     Parameters
     ----------
@@ -73,8 +82,6 @@ def asked_columns(
     key : str, optional
         The column that identifies a row.
     """
-    if columns is None:
-        return {name: None for name in table_columns if name not in (*stratifying, key)}
     if isinstance(columns, str):
         columns = [columns]
     if not isinstance(columns, Iterable) or any(isinstance(name, list) for name in columns):
@@ -103,6 +110,43 @@ def asked_columns(
                 "well"
             )
     return asked
+
+
+def is_not_repaired(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> bool:
+    """Return whether a column is repaired only if it is named: dates, identifiers, other groups.
+
+    Changing them would make a table wrong in ways that nobody expects of a repair. A text is an
+    identifier if most rows have one of their own; whole numbers are if all differ and either follow
+    each other closely or have a name like one.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import pyarrow as pa
+    >>> columns = {"applicant_id": [7, 9, 4], "pay": [70, 90, 40], "race": ["A", "B", "A"]}
+    >>> table = nw.from_native(pa.table(columns))
+    >>> [is_not_repaired(table[name]) for name in columns]
+    [True, False, True]
+    """
+    name = str(column.name).strip().lower()
+    if is_date(column.dtype) or name in GROUP_WORDS:
+        return True
+    column = known_values(column, unknown)
+    present = column.filter(~column.is_null())
+    if column.dtype == nw.String:
+        if bool(present.str.contains(DATE_TEXT).all()) and len(present):
+            return True
+        numbers = read_numbers(column) if bool(present.str.contains(WHOLE_NUMBER).all()) else None
+        if numbers is None:
+            distinct = int(present.n_unique()) if len(present) else 0
+            return distinct > MAX_CATEGORIES_OF_FEW_ROWS and 2 * distinct > len(present)
+        present = numbers.filter(~numbers.is_null())
+    if not (len(present) and present.dtype.is_integer()):
+        return False
+    all_differ = int(present.n_unique()) == len(present)
+    span = int(present.max()) - int(present.min()) + 1
+    is_close = len(present) > MAX_CATEGORIES_OF_FEW_ROWS and span < 2 * len(present)
+    return all_differ and (is_close or IDENTIFIER_NAME.search(name) is not None)
 
 
 def type_of(column: nw.Series[Any], asked: AskedType, *, unknown: Sequence[Any] = ()) -> ColumnType:

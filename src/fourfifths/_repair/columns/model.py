@@ -419,6 +419,7 @@ def fit_column(
         return fit_categories(typed.name, typed.categories, counts=counts)
     if typed.kind == "integer":
         check_exact(typed, max(max(abs(present[0]), abs(present[-1])) for present in ordered))
+    assert typed.kind != "date"  # repaired by blocks only
     return fit_ordered(
         typed.name,
         typed.kind,
