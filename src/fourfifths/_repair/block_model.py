@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 from fourfifths._repair.blocks import (
     MAX_RECORD_ROWS,
     Blocks,
@@ -257,7 +257,18 @@ def place_best(
 
     if block_count != "certified":
         return placed(planned_by_rows(row_counts, block_count))
-    plans = proven_plans(row_counts, beta=beta, threshold=threshold, confidence=confidence)
+    equal_rows = None
+    if not draws.is_keyed:
+        equal_rows = np.array(
+            [mean_equal_rows(draws.content[codes == stratum]) for stratum in range(row_counts.size)]
+        )
+    plans = proven_plans(
+        row_counts,
+        equal_rows=equal_rows,
+        beta=beta,
+        threshold=threshold,
+        confidence=confidence,
+    )
     for plan in plans:
         tree, cuts, laws = placed(plan)
         floors, _, _ = proven_limits(laws, beta=beta, confidence=confidence, draws=SEARCH_DRAWS)
@@ -265,6 +276,12 @@ def place_best(
             return tree, cuts, laws
     most = int(row_counts.max()) // MIN_ROWS_PER_UNPROVEN_BLOCK
     return placed(planned_by_rows(row_counts, int(np.clip(most, 2, MAX_UNPROVEN_BLOCKS))))
+
+
+def mean_equal_rows(content: HashArray) -> float:
+    """Return how many other rows have the content of a row, on average."""
+    _, counts = np.unique(content, return_counts=True)
+    return float((counts * (counts - 1)).sum() / max(content.size, 1))
 
 
 def block_records(

@@ -21,7 +21,8 @@ from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.shares import (
     BlockLaw,
-    impact_floor,
+    RuleCurve,
+    binomial_upper_limit,
     lower_limits,
     simulated_floors,
 )
@@ -32,7 +33,7 @@ Verdict = Literal["certified", "not certified", "inconclusive"]
 BLOCK_COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
 MAX_STRATA = 40  # of more strata, not every pair is proven
-DRAWS_OVER_PAIRS = 40_000
+DRAWS_OVER_PAIRS = 20_000
 MIN_DRAWS = 4_000
 # The part of the risk that is spent on rows that tie with a cut. Which plan is taken may depend on
 # how many do, so each plan that may be tried has its own part of that.
@@ -305,7 +306,7 @@ def table_floors(counts: IntArray, beta: float) -> FloatArray:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     return np.array(
         [
-            float(impact_floor(shares[group], shares[reference], beta, moved=(0.0, 0.0)))
+            float(RuleCurve.of(shares[group], shares[reference]).floor(beta))
             for group, reference in permutations(range(len(counts)), 2)
         ]
     )
@@ -348,7 +349,12 @@ def planned_by_rows(row_counts: IntArray, block_count: int) -> BlockPlan:
 
 
 def proven_plans(
-    row_counts: IntArray, *, beta: float, threshold: float, confidence: float
+    row_counts: IntArray,
+    *,
+    equal_rows: FloatArray | None,
+    beta: float,
+    threshold: float,
+    confidence: float,
 ) -> list[BlockPlan]:
     """Return plans that are likely to be proven, those that keep most first.
 
@@ -357,6 +363,15 @@ def proven_plans(
     its standard deviation times the normal density at that quantile. Whether a plan is proven is
     decided by the exact law afterwards. What a plan loses is the variance of ranks within a cell,
     1 / (12 cells^2), over the rows, and more the more rows are in strata that are cut coarser.
+
+    Parameters
+    ----------
+    row_counts : int array
+        The placing rows of each stratum.
+    equal_rows : float array or None
+        How many other rows of its stratum have a row's content, on average: so many tie with a cut.
+        None if rows have keys.
+    beta, threshold, confidence : float
     """
     weights = row_counts / row_counts.sum()
     plans: list[tuple[float, BlockPlan]] = []
@@ -368,6 +383,7 @@ def proven_plans(
                     depth=np.full(row_counts.size, full_depth(block_count)),
                 ),
                 row_counts,
+                equal_rows=equal_rows,
                 beta=beta,
                 target=float(np.clip(target, 0.0, 0.999)),
                 confidence=confidence,
@@ -395,7 +411,13 @@ def spread(plans: list[BlockPlan], count: int) -> list[BlockPlan]:
 
 
 def coarsened(
-    plan: BlockPlan, row_counts: IntArray, *, beta: float, target: float, confidence: float
+    plan: BlockPlan,
+    row_counts: IntArray,
+    *,
+    equal_rows: FloatArray | None,
+    beta: float,
+    target: float,
+    confidence: float,
 ) -> BlockPlan | None:
     """Return the plan with noisy strata cut coarser until every pair reaches the target.
 
@@ -407,7 +429,14 @@ def coarsened(
     while True:
         cells = np.minimum(2**depth, plan.block_count)
         noise = np.where(cells > 1, cells / row_counts, 0.0)
-        floors = approximate_floors(noise, row_counts, beta=beta, confidence=confidence)
+        moved = np.zeros(cells.size)
+        if equal_rows is not None:
+            tie_risk = TIE_RISK * (1 - confidence) / MAX_PLANS / cells.size
+            limits = binomial_upper_limit((cells - 1) * equal_rows, row_counts, tie_risk)
+            moved = np.where(cells > 1, limits, 0.0)
+        floors = approximate_floors(
+            noise, row_counts, moved=moved, beta=beta, confidence=confidence
+        )
         if floors.min() >= target and np.all(cells <= row_counts):
             return BlockPlan(block_count=plan.block_count, depth=depth)
         pair = np.unravel_index(int(floors.argmin()), floors.shape)
@@ -421,7 +450,7 @@ def coarsened(
 
 
 def approximate_floors(
-    noise: FloatArray, row_counts: IntArray, *, beta: float, confidence: float
+    noise: FloatArray, row_counts: IntArray, *, moved: FloatArray, beta: float, confidence: float
 ) -> FloatArray:
     """Return the floor of each pair of strata, about; 1 on the diagonal."""
     pair_count = max(row_counts.size * (row_counts.size - 1), 1)
@@ -434,7 +463,7 @@ def approximate_floors(
     # A stratum that is not cut at all has exactly the shares of the draw.
     inverse = np.where(noise > 0, 1 / row_counts, 0.0)
     error = np.sqrt(beta * (1 - beta) * (inverse[:, None] + inverse[None, :]))
-    floors = beta / (beta + np.sqrt(variance) * gain + z * error)
+    floors = beta / (beta + np.sqrt(variance) * gain + z * error + moved[:, None] + moved[None, :])
     np.fill_diagonal(floors, 1.0)
     return np.asarray(floors)
 
@@ -445,11 +474,16 @@ def rows_to_prove(
     """Return about how many rows like these would prove the threshold; None if too many."""
     cells = np.array([law.spacings.size for law in laws])
     rows = np.array([law.rows for law in laws], dtype=np.float64)
+    tied = np.array([law.tied or 0 for law in laws], dtype=np.float64)
 
     def is_enough(growth: float) -> bool:
         noise = np.where(cells > 1, cells / (growth * rows), 0.0)
         floors = approximate_floors(
-            noise, (growth * rows).astype(np.int64), beta=beta, confidence=confidence
+            noise,
+            (growth * rows).astype(np.int64),
+            moved=tied / (growth * rows),
+            beta=beta,
+            confidence=confidence,
         )
         return bool(floors.min() >= threshold)
 

@@ -30,59 +30,79 @@ from fourfifths._arrays import FloatArray, IntArray
 SIMULATION_RISK = 0.001
 
 
-def best_rate(group: FloatArray, reference: FloatArray, beta: ArrayLike) -> FloatArray:
-    """Return R(beta), the highest rate in the reference at rate beta in the group.
+@dataclass(frozen=True, kw_only=True)
+class RuleCurve:
+    """The best that rules on blocks can do to harm a group, from rate 0 to rate 1.
 
-    Parameters
+    A rule takes whole blocks in the order of the reference's share over the group's, and part of
+    the last one.
+
+    Attributes
     ----------
-    group, reference : float array of shape (..., blocks)
-        Shares of each block; they add up to 1.
-    beta : array-like
-        In [0, 1]; it broadcasts with the leading dimensions.
-
-    Examples
-    --------
-    >>> best_rate(np.array([0.5, 0.5]), np.array([0.8, 0.2]), 0.25)
-    array(0.4)
+    group, reference : float array of shape (..., blocks + 1)
+        The rates of both after each block, from 0 to 1.
     """
-    rate = np.asarray(beta, dtype=np.float64)[..., None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        order = np.argsort(-np.nan_to_num(reference / group, nan=0.0), axis=-1)
-    group_end = np.cumsum(np.take_along_axis(group, order, axis=-1), axis=-1)
-    ordered_group = np.take_along_axis(group, order, axis=-1)
-    ordered_reference = np.take_along_axis(reference, order, axis=-1)
-    # Of each block the rule takes what is left of beta; a block without the group costs nothing.
-    room = np.clip(rate - (group_end - ordered_group), 0.0, ordered_group)
-    part = np.where(ordered_group > 0, room / np.where(ordered_group > 0, ordered_group, 1.0), 1.0)
-    return np.asarray(np.minimum(np.sum(part * ordered_reference, axis=-1), 1.0))
+
+    group: FloatArray
+    reference: FloatArray
+
+    @classmethod
+    def of(cls, group: FloatArray, reference: FloatArray) -> RuleCurve:
+        """Return the curve of shares, of shape (..., blocks), that add up to 1."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            order = np.argsort(-np.nan_to_num(reference / group, nan=0.0), axis=-1)
+        return cls(group=_running_sum(group, order), reference=_running_sum(reference, order))
+
+    def best_rate(self, beta: ArrayLike) -> FloatArray:
+        """Return R(beta), the highest rate in the reference at rate beta in the group.
+
+        Examples
+        --------
+        >>> curve = RuleCurve.of(np.array([0.5, 0.5]), np.array([0.8, 0.2]))
+        >>> curve.best_rate(0.25)
+        array(0.4)
+        """
+        rate = np.asarray(beta, dtype=np.float64)[..., None]
+        # The last corner at or before the rate: blocks that the group lacks cost nothing.
+        corner = np.sum(self.group <= rate, axis=-1, keepdims=True) - 1
+        after = np.minimum(corner + 1, self.group.shape[-1] - 1)
+        low, high = (np.take_along_axis(self.group, index, axis=-1) for index in (corner, after))
+        first, last = (
+            np.take_along_axis(self.reference, index, axis=-1) for index in (corner, after)
+        )
+        part = np.where(high > low, (rate - low) / np.where(high > low, high - low, 1.0), 0.0)
+        return np.asarray((first + part * (last - first))[..., 0])
+
+    def floor(self, beta: ArrayLike, *, moved: tuple[ArrayLike, ArrayLike] = (0, 0)) -> FloatArray:
+        """Return the impact floor beta / R(beta).
+
+        Some rows may be in another block than the shares say. If those are at most a share t of the
+        group and t' of the reference, a rate beta was at most beta + t before, and the reference's
+        rate is at most t' more than then: the floor is beta / (R(beta + t) + t').
+
+        Parameters
+        ----------
+        beta : array-like
+            In (0, 1].
+        moved : pair of array-like
+            The shares t and t' of the group and of the reference.
+
+        Examples
+        --------
+        >>> curve = RuleCurve.of(np.array([0.5, 0.5]), np.array([0.8, 0.2]))
+        >>> curve.floor(0.25)
+        array(0.625)
+        """
+        rate = np.asarray(beta, dtype=np.float64)
+        moved_group, moved_reference = (np.asarray(share, dtype=np.float64) for share in moved)
+        highest = self.best_rate(np.minimum(rate + moved_group, 1.0)) + moved_reference
+        return np.asarray(rate / np.clip(highest, rate, 1.0))
 
 
-def impact_floor(
-    group: FloatArray, reference: FloatArray, beta: ArrayLike, *, moved: tuple[ArrayLike, ArrayLike]
-) -> FloatArray:
-    """Return the impact floor beta / R(beta) of rules that see the block of a row.
-
-    Some rows may be in another block than the shares say. If those are at most a share t of the
-    group and t' of the reference, a rate beta was at most beta + t before, and the reference's rate
-    is at most t' more than then: the floor is beta / (R(beta + t) + t').
-
-    Parameters
-    ----------
-    group, reference : float array of shape (..., blocks)
-    beta : array-like
-        In (0, 1].
-    moved : pair of array-like
-        The shares t and t' of the group and of the reference.
-
-    Examples
-    --------
-    >>> impact_floor(np.array([0.5, 0.5]), np.array([0.8, 0.2]), 0.25, moved=(0, 0))
-    array(0.625)
-    """
-    rate = np.asarray(beta, dtype=np.float64)
-    moved_group, moved_reference = (np.asarray(share, dtype=np.float64) for share in moved)
-    highest = best_rate(group, reference, np.minimum(rate + moved_group, 1.0)) + moved_reference
-    return np.asarray(rate / np.clip(highest, rate, 1.0))
+def _running_sum(shares: FloatArray, order: IntArray) -> FloatArray:
+    ends = np.cumsum(np.take_along_axis(shares, order, axis=-1), axis=-1)
+    ends[..., -1] = 1.0  # whatever rounding has left of it
+    return np.concatenate([np.zeros_like(ends[..., :1]), ends], axis=-1)
 
 
 def total_variation(group: FloatArray, reference: FloatArray) -> FloatArray:
@@ -137,17 +157,18 @@ class BlockLaw:
         (Hoeffding 1956): the limit is Clopper and Pearson's. A cell's share may be larger than its
         part of the rows, which the last factor allows for.
         """
-        if self.tied is None:
+        if self.tied is None or self.spacings.size == 1:
             return np.zeros(shares.shape[0])
-        limit = binomial_upper_limit(self.tied, self.rows, risk)
+        limit = float(binomial_upper_limit(self.tied, self.rows, risk))
         cell_share = np.add.reduceat(shares, np.cumsum(self.leaves) - self.leaves, axis=1)
         excess = (cell_share * self.spacings.sum() / self.spacings).max(axis=1)
         return np.asarray(np.minimum(limit * excess, 1.0))
 
 
-def binomial_upper_limit(successes: int, n: int, risk: float) -> float:
+def binomial_upper_limit(successes: ArrayLike, n: ArrayLike, risk: float) -> FloatArray:
     """Return Clopper and Pearson's one-sided upper limit of a probability."""
-    return 1.0 if successes >= n else float(betaincinv(successes + 1, n - successes, 1 - risk))
+    count, rows = (np.asarray(value, dtype=np.float64) for value in (successes, n))
+    return np.where(count < rows, betaincinv(count + 1, np.maximum(rows - count, 1), 1 - risk), 1.0)
 
 
 def simulated_floors(
@@ -185,14 +206,8 @@ def simulated_floors(
     rates = np.asarray(beta, dtype=np.float64)
     floors, variations = [], []
     for group, reference in permutations(range(len(laws)), 2):
-        floors.append(
-            [
-                impact_floor(
-                    shares[group], shares[reference], rate, moved=(moved[group], moved[reference])
-                )
-                for rate in rates
-            ]
-        )
+        curve = RuleCurve.of(shares[group], shares[reference])
+        floors.append([curve.floor(rate, moved=(moved[group], moved[reference])) for rate in rates])
         variation = total_variation(shares[group], shares[reference])
         variations.append(np.minimum(variation + moved[group] + moved[reference], 1.0))
     return np.array(floors), np.array(variations)

@@ -73,7 +73,7 @@ class CellDraws:
         last = np.nextafter(high, low)
         if self.rows.is_keyed:
             positions: FloatArray = uniforms * (high - low).take(cells) + low.take(cells)
-            return np.minimum(positions, last.take(cells))
+            return np.asarray(np.minimum(positions, last.take(cells)))
         counts = np.bincount(cells, minlength=low.size)
         return kernels_for(cells.size).even_positions(
             row_order(uniforms),
