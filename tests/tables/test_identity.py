@@ -200,6 +200,10 @@ SERIES: dict[str, Any] = {
     "arrow": pa.chunked_array([["7", "10", "-3"]]),
     "arrow in chunks": pa.chunked_array([["7"], ["10", "-3"]]),
     "arrow slice": pa.chunked_array([["0", "7", "10", "-3", "9"]]).slice(1, 3),
+    # Its Arrow array begins in the middle of a buffer.
+    "pandas slice of text": pd.Series(["0", "7", "10", "-3", "9"], dtype="str")[1:4],
+    "pandas slice of numbers": pd.Series([0, 7, 10, -3, 9])[1:4],
+    "polars slice": pl.Series(["0", "7", "10", "-3", "9"])[1:4],
     "arrow slice of numbers": pa.chunked_array([[0, 7, 10, -3, 9]]).slice(1, 3),
     "arrow slice of floats": pa.chunked_array([[0.0, 7.0, 10.0, -3.0]]).slice(1, 3),
     "arrow dictionary": pa.chunked_array([pa.array(["7", "10", "-3"]).dictionary_encode()]),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
 import pytest
 from drawn_rows import row_draws
 from hypothesis import given
@@ -193,6 +195,39 @@ def test_with_keys_neither_chunks_nor_the_order_of_rows_matter(method: str) -> N
     some = applied(model, values[order], codes[order], method, 0.6, draws.take(order))
     assert np.array_equal(some, whole[order])
     assert not np.array_equal(whole, values)
+
+
+def test_who_is_repaired_does_not_depend_on_the_level_that_is_drawn() -> None:
+    # Whoever has zeros only is spread evenly over the levels, also if half of the rows are drawn.
+    values = np.concatenate([np.zeros(2_000), np.arange(2_000.0)])[:, None]
+    group = np.repeat(["a", "b"], 2_000)
+    model, codes = fitted(values, group)
+    for is_keyed in (False, True):
+        draws = row_draws(4_000, is_keyed=is_keyed)
+        repaired = applied(model, values, codes, "random", 0.5, draws)[:2_000, 0]
+        written = repaired[repaired > 0]
+        assert written.size == pytest.approx(1_000, abs=100)
+        # Between 0 and 0 to 1,999 lie the consensus 0 to 999.5.
+        assert stats.kstest(written, stats.uniform(0, 999.5).cdf).pvalue > 0.01
+
+
+def test_which_category_is_drawn_does_not_decide_whether_it_is_written() -> None:
+    # a has u only and b has v only: half of each should change, and half of these do.
+    frame = pd.DataFrame({"c": ["u"] * 2_000 + ["v"] * 2_000})
+    rows = Rows(frame=nw.from_native(frame, eager_only=True))
+    strata, codes = fit_strata(
+        rows, None, values=frame["c"].to_numpy(), bands={}, unseen="error", small="error"
+    )
+    column_types = rows.types({"c": None})
+    values = rows.numbers(column_types)
+    model = fit_columns(values, column_types, strata=strata, codes=codes, ties="split", levels=99)
+    for is_keyed in (False, True):
+        draws = row_draws(4_000, is_keyed=is_keyed)
+        repaired = applied(model, values[0][:, None], codes, "geometric", 0.5, draws)
+        changed = repaired[:, 0] != values[0]
+        for stratum in (0, 1):
+            share = int(changed[codes == stratum].sum())
+            assert stats.binomtest(share, 2_000, 0.25).pvalue > 0.01
 
 
 def test_nothing_is_drawn_without_ties_and_shares() -> None:
