@@ -377,6 +377,7 @@ def test_a_file_that_is_no_saved_repair(
         ("--order", "kind=u,v"),
         ("--band", "score=3"),
         ("--save", "r.json"),
+        ("--random-state", "0"),
     ],
     ids=lambda option: option[0],
 )

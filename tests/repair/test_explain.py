@@ -18,7 +18,6 @@ from fourfifths.errors import TableError
 
 HAND = pd.DataFrame({"x": [1.0, 2, 3, 4, 10, 20, 30, 40], "g": list("aaaabbbb")})
 COLUMN: dict[str, Any] = {"scope": "column"}
-JOINT: dict[str, Any] = {"scope": "joint"}
 
 
 def hand_repairer(**options: Any) -> Repairer:
@@ -31,7 +30,6 @@ def hand_repairer(**options: Any) -> Repairer:
 def test_a_row_is_explained_step_by_step(row: Any) -> None:
     found = hand_repairer().explain(row)
     assert found.stratum == "a"
-    assert found.profile is None
     (cell,) = found.cells
     # The second of four: rank and level (1 + .5) / 4; half of the way from 2 to 11.
     assert (cell.column, cell.value, cell.rank, cell.level) == ("x", 2, 0.375, 0.375)
@@ -97,12 +95,10 @@ def test_a_row_that_is_kept_and_a_missing_value_are_explained() -> None:
 def test_categories_are_explained_in_their_own_words() -> None:
     frame = pd.DataFrame({"c": ["u"] * 8 + ["v"] * 8, "n": range(16), "g": ["a"] * 8 + ["b"] * 8})
     frame["o"] = pd.Categorical(frame["c"], ordered=True)
-    for options in (COLUMN, JOINT):
-        found = Repairer("g", **options).fit(frame).explain(frame.iloc[[0]])
-        assert [cell.value for cell in found.cells] == ["u", 0, "u"]
-        assert all(cell.repaired == cell.consensus for cell in found.cells)
-        assert {type(cell.repaired) for cell in found.cells} == {str, int}
-        assert (found.profile is None) == (options == COLUMN)
+    found = Repairer("g", **COLUMN).fit(frame).explain(frame.iloc[[0]])
+    assert [cell.value for cell in found.cells] == ["u", 0, "u"]
+    assert all(cell.repaired == cell.consensus for cell in found.cells)
+    assert {type(cell.repaired) for cell in found.cells} == {str, int}
 
 
 def test_the_order_of_a_mapping_does_not_matter() -> None:
@@ -118,6 +114,54 @@ def test_a_missing_category_is_explained() -> None:
 def test_only_one_row_is_explained() -> None:
     with pytest.raises(ValueError, match="row: 2 rows; expected one"):
         hand_repairer().explain(HAND.iloc[:2])
+
+
+def as_python(cell: Any) -> Any:
+    """Return a cell of a table as plain Python has it, with None for every kind of missing."""
+    value = cell.item() if isinstance(cell, np.generic) else cell
+    return None if value is None or value != value else value
+
+
+@pytest.mark.parametrize("key", [None, "id"])
+@pytest.mark.parametrize(
+    ("method", "amount"),
+    [("random", 1.0), ("random", 0.5), ("geometric", 0.5), ("combinatorial", 0.7)],
+)
+def test_what_is_explained_is_what_is_written(method: str, amount: float, key: str | None) -> None:
+    random = np.random.default_rng(3)
+    group = random.choice(["a", "b"], 300)
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(300),
+            "g": group,
+            "tied": random.poisson(np.where(group == "a", 2, 5)),
+            "zeros": np.where(random.random(300) < 0.7, 0.0, random.normal(size=300)),
+            "letter": random.choice(["u", "v", None], 300),
+            "order": pd.Categorical(random.choice(["lo", "hi"], 300), ["lo", "hi"], ordered=True),
+        }
+    )
+    frame.loc[::9, "zeros"] = np.nan
+    columns = ["tied", "zeros", "letter", "order"]
+    repairer = Repairer("g", columns=columns, key=key, method=method, amount=amount, **COLUMN)
+    together = repairer.fit_transform(frame)
+    changed = 0
+    for row in range(0, 300, 3):
+        one = frame.iloc[[row]]
+        written = (together if key else repairer.transform(one)).loc[row]
+        for given in (one, one.iloc[0], one.iloc[0].to_dict()):
+            cells = repairer.explain(given).cells
+            assert [cell.repaired for cell in cells] == [as_python(written[c]) for c in columns]
+        is_drawn = "was not drawn" not in repairer.explain(one).because
+        assert is_drawn or all(cell.repaired == cell.value for cell in cells)
+        changed += any(cell.repaired != cell.value for cell in cells)
+    assert changed > 20
+
+
+def test_a_row_that_is_explained_needs_its_key() -> None:
+    repairer = Repairer("g", key="id", **COLUMN).fit(HAND.assign(id=range(8)))
+    assert repairer.explain({"x": 2, "g": "a", "id": 5}).cells[0].repaired == 11
+    with pytest.raises(TableError, match="row: lacks 'id'; expected a value of each column"):
+        repairer.explain({"x": 2, "g": "a"})
 
 
 def hand_cell(value: list[float], level: list[int], repaired: float, method: Any) -> Cell:
@@ -137,7 +181,7 @@ def hand_cell(value: list[float], level: list[int], repaired: float, method: Any
 
 
 def test_a_cell_has_the_rank_of_the_value_and_the_consensus_of_the_level() -> None:
-    # 3 is the third of four, rank 5/8; joint repair may place it on another level.
+    # 3 is the third of four, rank 5/8; of tied values each may be placed on another level.
     assert hand_cell([3.0], [3], 12.5, "geometric") == Cell(
         column="x", value=3.0, rank=0.625, level=0.875, consensus=22.0, repaired=12.5
     )

@@ -1,24 +1,30 @@
-"""New rows, single rows, missing values, arrays, chance and its seed."""
+"""New rows, single rows, missing values, arrays, chance, its seed and the key."""
 
 from __future__ import annotations
 
 import math
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import stats
 
 from fourfifths import Repairer
 from fourfifths._arrays import FloatArray
+from fourfifths._repair.columns import model
+from fourfifths.errors import ColumnError, OptionError
 
 A, B = [1.0, 2, 3, 4], [10.0, 20, 30, 40]
 FULL = [5.5, 11, 16.5, 22]
 HAND = pd.DataFrame({"x": A + B, "g": list("aaaabbbb")})
 COLUMN: dict[str, Any] = {"scope": "column"}
-JOINT: dict[str, Any] = {"scope": "joint"}
 
 
 def five_levels(rows: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
@@ -58,12 +64,15 @@ def test_a_row_does_not_depend_on_the_rows_beside_it() -> None:
     assert np.array_equal(together, alone)
 
 
-@pytest.mark.parametrize("scope", ["column", "joint"])
-def test_rows_one_by_one_are_distributed_as_rows_together(scope: str) -> None:
+def test_rows_with_a_key_are_distributed_one_by_one_as_rows_together_without() -> None:
     values, group = five_levels(1_200)
-    repairer = Repairer(scope=scope, levels=20).fit(values, protected=group)
-    together = repairer.transform(values, protected=group)
-    singly = [repairer.transform(values[[row]], protected=group[[row]])[0, 0] for row in range(600)]
+    together = Repairer(levels=20, **COLUMN).fit_transform(values, protected=group)
+    frame = pd.DataFrame({"x": values[:, 0], "id": np.arange(1_200)})
+    keyed = Repairer(levels=20, key="id", **COLUMN).fit(frame, protected=group)
+    singly = [
+        keyed.transform(frame[row : row + 1], protected=group[[row]])["x"].item()
+        for row in range(600)
+    ]
     for own in (0, 1):
         known, counts = np.unique(together[group == own], return_counts=True)
         found = [np.sum(np.array(singly)[group[:600] == own] == value) for value in known]
@@ -84,9 +93,10 @@ def test_columns_of_equals_are_split_apart_from_each_other(spread: int) -> None:
 
 
 def test_single_rows_are_chosen_by_random_repair_in_the_share_of_the_amount() -> None:
-    values = np.array(A + B)[:, None]
-    repairer = Repairer(amount=0.3, **COLUMN).fit(values, protected=list("aaaabbbb"))
-    found = [repairer.transform(values[:1], protected=["a"]).item() for _ in range(400)]
+    frame = HAND.assign(id=range(8))
+    repairer = Repairer("g", amount=0.3, key="id", **COLUMN).fit(frame)
+    rows = [pd.DataFrame({"x": [1.0], "g": ["a"], "id": [key]}) for key in range(400)]
+    found = [repairer.transform(row)["x"].item() for row in rows]
     assert set(found) == {1.0, 5.5}
     assert stats.binomtest(found.count(5.5), 400, 0.3).pvalue > 0.01
 
@@ -94,9 +104,9 @@ def test_single_rows_are_chosen_by_random_repair_in_the_share_of_the_amount() ->
 def test_single_categories_move_in_the_share_of_the_distance() -> None:
     # a has u only, b half of each: the consensus is (3/4, 1/4), so a quarter of a moves.
     frame = pd.DataFrame({"c": ["u"] * 20 + ["u", "v"] * 10, "g": ["a"] * 20 + ["b"] * 20})
-    repairer = Repairer("g", **COLUMN).fit(frame)
-    row = pl.DataFrame({"c": ["u"], "g": ["a"]})
-    found = [repairer.transform(row)["c"].item() for _ in range(200)]
+    repairer = Repairer("g", key="id", **COLUMN).fit(frame.assign(id=range(40)))
+    rows = [pl.DataFrame({"c": ["u"], "g": ["a"], "id": [key]}) for key in range(200)]
+    found = [repairer.transform(row)["c"].item() for row in rows]
     assert stats.binomtest(found.count("v"), 200, 0.25).pvalue > 0.01
 
 
@@ -104,14 +114,6 @@ def test_no_rows_are_no_rows() -> None:
     repairer = Repairer("g", **COLUMN).fit(HAND)
     out = repairer.transform(HAND.iloc[:0])
     pd.testing.assert_frame_equal(out, HAND.iloc[:0])
-
-
-def test_joint_repair_of_a_value_above_all_is_that_of_the_largest() -> None:
-    # Half of each group is at the cap of 60: whoever is above it is no lower than they are.
-    values = np.concatenate([np.repeat(np.arange(50.0), 2), np.full(100, 60.0)])[:, None]
-    group = np.arange(200) % 2
-    repairer = Repairer(**JOINT).fit(values, protected=group)
-    assert repairer.transform(np.array([[1_000.0]]), protected=[0]).item() == 60
 
 
 # --- missing values ---
@@ -122,19 +124,6 @@ def test_missing_stays_missing_and_the_rest_is_as_without() -> None:
     out = Repairer(**COLUMN).fit_transform(values, protected=list("aaaaabbbbbb")).ravel()
     assert np.isnan(out).tolist() == np.isnan(values).ravel().tolist()
     assert out[:4].tolist() == out[5:9].tolist() == FULL
-
-
-def test_joint_repair_equalises_what_is_there_beside_what_is_missing() -> None:
-    random = np.random.default_rng(0)
-    group = np.arange(4_000) % 2
-    common = random.normal(group, 1)
-    values = common[:, None] + random.normal(0, 0.5, size=(4_000, 2))
-    values[random.random(4_000) < np.where(group, 0, 0.8), 0] = np.nan
-    out = Repairer(**JOINT).fit_transform(values, protected=group)
-    assert np.array_equal(np.isnan(out), np.isnan(values))
-    for own, noise in zip(out.T, (0.06, 0.02), strict=True):
-        first, second = (own[(group == place) & ~np.isnan(own)] for place in (0, 1))
-        assert stats.ks_2samp(first, second).statistic < noise
 
 
 def test_new_rows_may_be_missing_where_none_were_before() -> None:
@@ -186,26 +175,219 @@ def test_protected_values_come_in_any_shape(kind: Any) -> None:
 # --- chance ---
 
 
-@pytest.mark.parametrize("options", [COLUMN, JOINT])
 @pytest.mark.parametrize("method", ["combinatorial", "geometric", "random"])
-def test_the_same_seed_gives_the_same_numbers(options: dict[str, Any], method: str) -> None:
+def test_the_same_seed_gives_the_same_numbers_in_every_call(method: str) -> None:
     values, group = five_levels(300)
 
     def run(seed: int) -> list[FloatArray]:
-        repairer = Repairer(method=method, amount=0.7, random_state=seed, **options)
+        repairer = Repairer(method=method, amount=0.7, random_state=seed, **COLUMN)
         repairer.fit(values, protected=group)
         return [repairer.transform(values, protected=group) for _ in range(2)]
 
-    assert np.array_equal(run(1), run(1))
     first, second = run(1)
-    assert not np.array_equal(first, second)  # each call draws anew
+    assert np.array_equal(first, second)
+    assert np.array_equal(first, run(1)[0])
     assert not np.array_equal(first, run(2)[0])
 
 
-def test_no_seed_is_a_new_one_each_time() -> None:
+def test_no_seed_is_a_new_one_for_each_fit_that_is_kept() -> None:
     values, group = five_levels(300)
-    found = [
-        Repairer(random_state=None, **COLUMN).fit_transform(values, protected=group)
-        for _ in range(2)
-    ]
+    repairers = [Repairer(random_state=None, **COLUMN).fit(values, protected=group) for _ in "ab"]
+    found = [repairer.transform(values, protected=group) for repairer in repairers]
     assert not np.array_equal(*found)
+    assert repairers[0].seed_ != repairers[1].seed_
+    assert np.array_equal(repairers[0].transform(values, protected=group), found[0])
+
+
+def test_the_largest_seed_is_one_too() -> None:
+    values, group = five_levels(40)
+    for seed in (2**64 - 1, np.int64(2**62)):
+        repairer = Repairer(random_state=seed, **COLUMN).fit(values, protected=group)
+        assert repairer.seed_ == seed
+
+
+# --- a function of the rows ---
+
+
+def people(row_count: int = 600) -> pd.DataFrame:
+    """Return ties, categories, an order, fractions and missing values of two groups, and a key."""
+    random = np.random.default_rng(5)
+    group = random.choice(["a", "b"], row_count)
+    is_b = group == "b"
+    frame = pd.DataFrame(
+        {
+            "id": random.permutation(row_count) * 7 + 100,
+            "g": group,
+            "tied": random.poisson(np.where(is_b, 2, 5)),
+            "zeros": np.where(random.random(row_count) < 0.8, 0.0, random.normal(size=row_count)),
+            "fraction": random.normal(size=row_count) + is_b,
+            "letter": np.where(
+                is_b, *random.choice(list("uvw"), (2, row_count), p=[0.5, 0.3, 0.2])
+            ),
+            "order": pd.Categorical(random.choice(["lo", "hi"], row_count), ["lo", "hi"], True),
+        }
+    )
+    frame.loc[random.random(row_count) < 0.1, "zeros"] = np.nan
+    frame.loc[random.random(row_count) < 0.1, "letter"] = None
+    return frame
+
+
+OPTIONS = pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "random", "amount": 1.0},
+        {"method": "random", "amount": 0.5},
+        {"method": "geometric", "amount": 0.6},
+        {"method": "combinatorial", "amount": 0.6},
+        {"method": "geometric", "amount": 0.6, "ties": "mid"},
+    ],
+    ids=lambda options: " ".join(map(str, options.values())),
+)
+
+
+@OPTIONS
+def test_a_call_gives_the_same_twice_and_in_a_pickled_or_saved_copy(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    frame = people()
+    for key in (None, "id"):
+        columns = [name for name in frame if name not in ("id", "g")]
+        repairer = Repairer("g", columns=columns, key=key, **COLUMN, **options)
+        first = repairer.fit_transform(frame)
+        assert not first.equals(frame)
+        repairer.save(tmp_path / "repair.json")
+        for again in (
+            repairer,
+            pickle.loads(pickle.dumps(repairer)),
+            Repairer.load(tmp_path / "repair.json"),
+        ):
+            pd.testing.assert_frame_equal(again.transform(frame), first, check_exact=True)
+
+
+@OPTIONS
+def test_with_a_key_neither_batches_nor_the_order_of_rows_matter(options: dict[str, Any]) -> None:
+    frame = people()
+    repairer = Repairer("g", key="id", **COLUMN, **options)
+    whole = repairer.fit_transform(frame)
+    assert not whole.equals(frame)
+    assert whole["id"].equals(frame["id"])
+    shuffled = frame.sample(frac=1, random_state=1)
+    for table in (frame, shuffled):
+        batches = [repairer.transform(table[start : start + 60]) for start in range(0, 600, 60)]
+        joined = pd.concat(batches).sort_index()
+        pd.testing.assert_frame_equal(joined, whole, check_exact=True)
+    single = repairer.transform(frame.iloc[[17]])
+    pd.testing.assert_frame_equal(single, whole.iloc[[17]], check_exact=True)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_threads_do_not_matter(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = people()
+    repairer = Repairer("g", key="id", amount=0.6, **COLUMN).fit(frame)
+    alone = repairer.transform(frame)
+    monkeypatch.setattr(model, "MIN_ROWS_FOR_THREADS", 0)
+    monkeypatch.setattr(model.os, "cpu_count", lambda: workers)
+    pd.testing.assert_frame_equal(repairer.transform(frame), alone, check_exact=True)
+
+
+def test_calls_from_many_threads_give_the_same() -> None:
+    frame = people()
+    repairer = Repairer("g", columns=["tied", "letter"], **COLUMN).fit(frame)
+    expected = repairer.transform(frame)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(repairer.transform, [frame] * 8):
+            pd.testing.assert_frame_equal(found, expected, check_exact=True)
+
+
+KEYS: dict[str, Any] = {
+    "pandas": lambda frame: frame,
+    "pandas, key as text": lambda frame: frame.assign(id=frame["id"].astype(str)),
+    "pandas, key as float": lambda frame: frame.assign(id=frame["id"].astype(float)),
+    "pandas, key as category": lambda frame: frame.assign(
+        id=frame["id"].astype(str).astype("category")
+    ),
+    "polars": pl.from_pandas,
+    "polars, key as text": lambda frame: pl.from_pandas(frame).cast({"id": pl.String}),
+    "polars, key as float": lambda frame: pl.from_pandas(frame).cast({"id": pl.Float64}),
+    "pyarrow": pa.Table.from_pandas,
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_a_key_is_the_same_in_any_type_and_any_table(kind: str) -> None:
+    frame = people()[["id", "g", "tied", "letter"]]
+    repairer = Repairer("g", key="id", amount=0.7, **COLUMN).fit(frame)
+    expected = repairer.transform(frame)
+    table = KEYS[kind](frame)
+    for fitted in (repairer, Repairer("g", key="id", amount=0.7, **COLUMN).fit(table)):
+        found = nw.from_native(fitted.transform(table))
+        for name in ("tied", "letter"):
+            texts = [None if cell is None or cell != cell else cell for cell in found[name]]
+            assert texts == [None if cell != cell else cell for cell in expected[name].tolist()]
+
+
+def test_another_key_is_another_draw_and_another_group_is_not_part_of_it() -> None:
+    # Everyone is at 0, so only the draw says who gets which level.
+    frame = pd.DataFrame({"x": [0.0] * 60 + [*range(40)], "g": ["a"] * 60 + ["b"] * 40})
+    frame["id"] = range(100)
+    repairer = Repairer("g", key="id", method="geometric", **COLUMN).fit(frame)
+    new = pd.DataFrame({"x": [0.0] * 50, "g": ["a"] * 50, "id": range(1_000, 1_050)})
+    assert repairer.transform(new)["x"].nunique() > 20
+    same = repairer.transform(new.assign(id=7))["x"]
+    assert same.nunique() == 1
+    assert same[0] == repairer.transform(frame)["x"][7]
+
+
+def test_without_a_key_equal_rows_share_their_draw_from_call_to_call() -> None:
+    frame = people()
+    repairer = Repairer("g", columns=["tied", "letter"], **COLUMN).fit(frame)
+    first = frame[["tied", "letter", "g"]].iloc[[3]]
+    twin = frame[(frame["tied"] == frame["tied"][3]) & (frame["letter"] == frame["letter"][3])]
+    twin = twin[twin["g"] == frame["g"][3]].iloc[[-1]]
+    assert twin.index[0] != 3
+    repaired = [
+        repairer.transform(row.assign(id=0))["tied"].item() for row in (frame.iloc[[3]], twin)
+    ]
+    assert repaired[0] == repaired[1]
+    assert first["tied"].item() == frame["tied"][3]
+
+
+# --- the key ---
+
+
+def test_the_key_must_differ_in_every_row_of_the_fit_only() -> None:
+    frame = HAND.assign(id=[1, 2, 3, 4, 5, 6, 2, 8])
+    expected = r"key='id': the key 2 is there more than once \(rows that repeat a key: 1\)"
+    with pytest.raises(ColumnError, match=expected):
+        Repairer("g", key="id", **COLUMN).fit(frame)
+    repairer = Repairer("g", key="id", **COLUMN).fit(HAND.assign(id=range(8)))
+    assert repairer.transform(frame)["x"].tolist() == FULL * 2
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), ""])
+def test_a_row_without_a_key_is_an_error(gap: Any) -> None:
+    frame = HAND.assign(id=[*map(str, range(8))])
+    repairer = Repairer("g", key="id", **COLUMN).fit(frame)
+    lacking = frame.assign(id=[*map(str, range(5)), gap, "6", "7"])
+    for call in (repairer.transform, Repairer("g", key="id", **COLUMN).fit):
+        with pytest.raises(ColumnError, match="key='id': row 5 has no key; expected one in each"):
+            call(lacking)
+
+
+def test_a_table_without_the_key_is_an_error() -> None:
+    with pytest.raises(ColumnError, match="key: no column 'id' in the table"):
+        Repairer("g", key="id", **COLUMN).fit(HAND)
+    with pytest.raises(ColumnError, match="key='id': X is an array, whose columns have no names"):
+        Repairer(key="id", **COLUMN).fit(HAND[["x"]].to_numpy(), protected=HAND["g"])
+    with pytest.raises(ColumnError, match="columns: 'id' is the key, which tells rows apart"):
+        Repairer("g", key="id", columns=["x", "id"], **COLUMN).fit(HAND.assign(id=range(8)))
+    with pytest.raises(OptionError, match="key=3: expected the name of a column, or None"):
+        Repairer("g", key=3, **COLUMN).fit(HAND)
+
+
+@pytest.mark.parametrize(("option", "value"), [("key", "n"), ("random_state", 4)])
+def test_the_key_and_the_seed_cannot_change_after_the_fit(option: str, value: Any) -> None:
+    frame = HAND.assign(id=range(8), n=range(8))
+    repairer = Repairer("g", key="id", **COLUMN).fit(frame).set_params(**{option: value})
+    with pytest.raises(OptionError, match=rf"{option}=.*: the repair was fitted with .*; fit it"):
+        repairer.transform(frame)

@@ -57,7 +57,7 @@ def test_a_stratum_that_was_not_fitted_is_named(make: Any) -> None:
         fitted().transform(new)
 
 
-@pytest.mark.parametrize("scope", ["column", "joint"])
+@pytest.mark.parametrize("scope", ["column"])
 @pytest.mark.parametrize("method", ["random", "combinatorial", "geometric"])
 def test_rows_without_a_stratum_change_nothing_for_the_others(scope: str, method: str) -> None:
     random = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_nan_is_no_stratum(make: Any) -> None:
     assert Repairer("g", unseen="keep").fit(gone).strata_.rows == (4, 4)
 
 
-@pytest.mark.parametrize("scope", ["column", "joint"])
+@pytest.mark.parametrize("scope", ["column"])
 def test_one_stratum_is_too_few(scope: str) -> None:
     with pytest.raises(GroupError, match="g: holds only 'a'; expected at least two strata"):
         Repairer("g", scope=scope).fit(pd.DataFrame(columns(g=["a"] * ROWS)))

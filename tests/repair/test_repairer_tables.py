@@ -111,9 +111,7 @@ def without(library: str, found: Any) -> Any:
     return found.drop_columns("x") if library == "pyarrow" else found[["before", "g", "after"]]
 
 
-@pytest.mark.parametrize(
-    ("method", "scope"), [*((method, "column") for method in METHODS), ("random", "joint")]
-)
+@pytest.mark.parametrize(("method", "scope"), [(method, "column") for method in METHODS])
 @pytest.mark.parametrize(("library", "column"), CASES)
 def test_all_but_the_repaired_cells_come_back_as_they_went_in(
     library: str, column: str, method: str, scope: str
@@ -153,7 +151,7 @@ def test_the_strata_are_alike_afterwards(library: str, column: str) -> None:
 
 
 @pytest.mark.parametrize("amount", [0, 0.5, 1])
-@pytest.mark.parametrize("scope", ["column", "joint"])
+@pytest.mark.parametrize("scope", ["column"])
 def test_every_library_gives_the_same_values(scope: str, amount: float) -> None:
     columns = {"i": HOLES, "f": (NUMBERS / 4).tolist(), "b": TRUTHS, "s": TEXTS, "g": GROUP}
     frames = {

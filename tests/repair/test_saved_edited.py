@@ -55,7 +55,7 @@ def load(folder: Path, scope: str, place: Place, value: Any) -> Repairer:
     path = folder / "edited.json"
     text = saved(scope, Path(folder.parent))
     path.write_text(edited(json.loads(text), place, value), encoding="utf-8")
-    return Repairer.load(path, random_state=0)
+    return Repairer.load(path)
 
 
 def named(place: Place) -> str:
@@ -65,8 +65,7 @@ def named(place: Place) -> str:
 
 
 def test_a_file_that_is_written_anew_still_loads(tmp_path: Path) -> None:
-    for scope in ("column", "joint"):
-        assert load(tmp_path, scope, ("caution",), "none").transform(FRAME).shape == FRAME.shape
+    assert load(tmp_path, "column", ("caution",), "none").transform(FRAME).shape == FRAME.shape
 
 
 @pytest.mark.parametrize(
@@ -126,19 +125,18 @@ REQUIRED: list[Place] = [
     ("n_features",),
     ("strata",),
     ("columns",),
-    ("profiles",),
+    ("seed",),
     *[("strata", key) for key in ("by", "groups", "pooled", "rows")],
     *[(*X, key) for key in ("name", "kind", "categories", "consensus", "values", "strata")],
     *[(*X, "strata", 1, key) for key in ("size", "knots", "below", "upto")],
     (*C, "shares"),
-    *[("profiles", key) for key in ("column", "cuts", "left", "right", "bounds", "consensus")],
 ]
 
 
 @pytest.mark.parametrize("place", REQUIRED, ids=named)
 def test_what_is_missing_is_named(tmp_path: Path, place: Place) -> None:
     with pytest.raises(RepairError, match=rf"{named(place)}: expected .*; save the repair again"):
-        load(tmp_path, "joint", place, GONE)
+        load(tmp_path, "column", place, GONE)
 
 
 @pytest.mark.parametrize("setting", sorted(Repairer().get_params()))
@@ -173,6 +171,7 @@ def test_a_setting_too_many_is_named(tmp_path: Path) -> None:
         ("ties", "spilt"),
         ("unseen", 0),
         ("small", "merge"),
+        ("key", "gone"),
         ("stratify_by", "g"),
     ],
 )
@@ -197,7 +196,6 @@ LISTS: list[Place] = [
     (*X, "strata", 0, "upto"),
     (*C, "shares"),
     (*C, "consensus"),
-    *[("profiles", key) for key in ("column", "cuts", "left", "right", "bounds", "consensus")],
 ]
 
 
@@ -207,7 +205,7 @@ def test_what_is_no_list_of_its_kind_is_named(tmp_path: Path, place: Place, valu
     if place == ("strata", "pooled") and value == [[1], [1, 2]]:
         value = [[1, 2]]
     with pytest.raises(RepairError, match=r"not a valid saved repair: .*: expected .*; save"):
-        load(tmp_path, "joint", place, value)
+        load(tmp_path, "column", place, value)
 
 
 @pytest.mark.parametrize("place", [place for place in LISTS if place[-1] not in ("by", "groups")])
@@ -219,7 +217,7 @@ def test_numbers_that_are_not_finite_are_named(tmp_path: Path, place: Place, num
         return [spoil(found[0]), *found[1:]] if isinstance(found[0], list) else [number, *found[1:]]
 
     with pytest.raises(RepairError, match=r"not a valid saved repair: .*: expected"):
-        load(tmp_path, "joint", place, spoil)
+        load(tmp_path, "column", place, spoil)
 
 
 # --- what does not hang together ---
@@ -300,26 +298,12 @@ NONSENSE: list[tuple[Place, Any]] = [
     ((*O, "categories"), ["lo"]),
     ((*O, "values"), [0, 5]),
     ((*O, "values"), [-1, 1]),
-    (("profiles",), None),
-    (("profiles", "column"), first(4)),
-    (("profiles", "column"), first(-2)),
-    (("profiles", "column"), shorter),
-    (("profiles", "left"), first(0)),
-    (("profiles", "left"), first(10_000)),
-    (("profiles", "left"), last(0)),
-    (("profiles", "right"), first(0)),
-    (("profiles", "right"), first(-1)),
-    (("profiles", "right"), first(10_000)),
-    (("profiles", "cuts"), first([0.5])),
-    (("profiles", "cuts"), first([0.5, 1.5])),
-    (("profiles", "bounds"), shorter),
-    (("profiles", "bounds"), [[[[]]] * 4] * 2),
-    (("profiles", "bounds", 0, 0), shorter),
-    (("profiles", "bounds", 0, 0, 0), reverse),
-    (("profiles", "bounds", 0, 0, 0), first(-0.1)),
-    (("profiles", "consensus"), shorter),
-    (("profiles", "consensus", 0, 0), reverse),
-    (("profiles", "consensus", 0, 0), last(1.1)),
+    (("seed",), -1),
+    (("seed",), 0.5),
+    (("seed",), 2**64),
+    (("seed",), 1),  # settings.random_state is 0
+    (("settings", "key"), "x"),
+    (("settings", "key"), 5),
     (("settings", "protected"), 5),
     (("settings", "protected"), []),
     (("names",), []),
@@ -358,10 +342,10 @@ def plainly(edit: tuple[Place, Any]) -> str:
 @pytest.mark.parametrize(("place", "value"), NONSENSE, ids=map(plainly, NONSENSE))
 def test_nonsense_is_an_error_with_its_place(tmp_path: Path, place: Place, value: Any) -> None:
     with pytest.raises(RepairError, match=r"edited\.json: .*: expected .*; save the repair again"):
-        load(tmp_path, "joint", place, value)
+        load(tmp_path, "column", place, value)
 
 
 @pytest.mark.parametrize(("place", "value"), CROOKED, ids=map(plainly, CROOKED))
 def test_more_nonsense_is_an_error_too(tmp_path: Path, place: Place, value: Any) -> None:
     with pytest.raises(FourfifthsError, match="expected"):
-        load(tmp_path, "joint", place, value)
+        load(tmp_path, "column", place, value)

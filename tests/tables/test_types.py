@@ -158,8 +158,10 @@ def test_a_natural_order_is_kept(column):
         ({"x": "number"}, {"x": "number"}),
     ],
 )
-def test_all_columns_but_the_stratifying_ones_are_repaired_by_default(columns, expected):
-    assert asked_columns(columns, ["g", "x", "y"], ["g"]) == expected
+def test_all_columns_but_the_stratifying_ones_and_the_key_are_repaired_by_default(
+    columns, expected
+):
+    assert asked_columns(columns, ["g", "x", "y", "id"], stratifying=["g"], key="id") == expected
 
 
 @pytest.mark.parametrize(
@@ -174,11 +176,16 @@ def test_all_columns_but_the_stratifying_ones_are_repaired_by_default(columns, e
 )
 def test_columns_that_cannot_be_repaired_are_named(columns, match):
     with pytest.raises(ColumnError, match=match):
-        asked_columns(columns, ["g", "x"], ["g"])
+        asked_columns(columns, ["g", "x"], stratifying=["g"])
+
+
+def test_the_key_cannot_be_repaired():
+    with pytest.raises(ColumnError, match="columns: 'id' is the key, which tells rows apart"):
+        asked_columns(["x", "id"], ["g", "x", "id"], stratifying=["g"], key="id")
 
 
 def test_columns_of_an_array_may_be_numpy_integers():
-    assert asked_columns(np.array([1]), [0, 1], []) == {1: None}
+    assert asked_columns(np.array([1]), [0, 1], stratifying=[]) == {1: None}
 
 
 # ---------------------------------------------------------------- in

@@ -42,7 +42,7 @@ MAX_PLANS = 8
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
 # The approximate floor of a plan may be this far from the exact one.
-APPROXIMATION_ERRORS = (-0.03, -0.015, 0.0, 0.015, 0.03, 0.06, 0.1)
+APPROXIMATION_ERRORS = (-0.06, -0.03, -0.015, 0.0, 0.015, 0.03, 0.06, 0.1)
 
 
 @dataclass(frozen=True, kw_only=True)

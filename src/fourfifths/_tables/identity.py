@@ -137,9 +137,10 @@ def key_hash(rows: Rows, key: str, *, must_differ: bool) -> HashArray:
         # Rows whose words collide by chance are as rare as a wrong word in memory.
         repeated = np.flatnonzero(places_among_equals(words))
         if repeated.size:
+            value = column.to_list()[int(repeated[0])]
             raise ColumnError(
-                f"key={key!r}: {repeated.size:,} rows repeat the key of another row, the first is "
-                f"{column[int(repeated[0])]!r}; expected a different key in each row"
+                f"key={key!r}: the key {value!r} is there more than once (rows that repeat a key: "
+                f"{repeated.size:,}); expected a different key in each row"
             )
     return words
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from drawn_rows import cell_draws
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -53,7 +54,7 @@ def test_rows_leave_what_is_too_many_for_what_is_too_few() -> None:
     assert fitted.stay_probability[0] == pytest.approx([2 / 3, 1, 1])
     assert fitted.target_cumulative[0] == pytest.approx([0, 0, 1])
     values = values_of(COUNTS[0])
-    level = fitted.levels_of(values, 0, ties="split", random=np.random.default_rng(0))
+    level = fitted.levels_of(values, 0, draws=cell_draws(values.size))
     assert np.bincount(level, minlength=3).tolist() == [40, 40, 20]
     assert np.sum(level != values) == 20
 
@@ -71,8 +72,7 @@ def test_as_few_rows_change_as_the_total_variation_distance_asks(
     fitted = column(counts)
     for stratum, tally in enumerate(counts):
         values = values_of(tally, seed)
-        random = np.random.default_rng(seed)
-        level = fitted.levels_of(values, stratum, ties="split", random=random)
+        level = fitted.levels_of(values, stratum, draws=cell_draws(values.size, seed))
         shares = tally / tally.sum()
         distance = np.abs(shares - fitted.consensus).sum() / 2
         # Draws are even within a category, so each is off by less than a row.
@@ -84,20 +84,8 @@ def test_as_few_rows_change_as_the_total_variation_distance_asks(
 def test_a_category_that_the_stratum_did_not_have_is_drawn_from_the_consensus() -> None:
     fitted = column(COUNTS)
     unseen = np.full(3_000, 2.0)
-    level = fitted.levels_of(unseen, 0, ties="split", random=np.random.default_rng(0))
+    level = fitted.levels_of(unseen, 0, draws=cell_draws(3_000))
     assert np.bincount(level, minlength=3).tolist() == pytest.approx([1_200, 1_200, 600], abs=1)
-
-
-# --- ranks ---
-
-
-def test_ranks_are_uniform_and_belong_to_the_category_after_repair() -> None:
-    fitted = column(COUNTS)
-    values = values_of(COUNTS[1] * 50)
-    ranks = fitted.ranks_of(values, 1, ties="split", random=np.random.default_rng(0))
-    assert stats.kstest(ranks, "uniform").pvalue > 0.01
-    level = fitted.levels_of(values, 1, ties="split", random=np.random.default_rng(0))
-    assert fitted.levels_at_ranks(ranks).tolist() == level.tolist()
 
 
 def test_each_rank_has_the_category_whose_part_it_is_in() -> None:
@@ -105,10 +93,15 @@ def test_each_rank_has_the_category_whose_part_it_is_in() -> None:
     assert column(COUNTS).levels_at_ranks(ranks).tolist() == [0, 0, 1, 1, 2, 2]
 
 
-def test_the_score_of_a_rank_is_the_middle_of_its_category() -> None:
-    scores = column(COUNTS).scores
-    assert np.unique(scores) == pytest.approx([0.2, 0.6, 0.9])
-    assert scores.mean() == pytest.approx(0.5)
+def test_with_a_key_a_row_moves_by_its_own_draw_in_the_shares_of_the_distance() -> None:
+    # Of the stratum's "u" two thirds stay and a third goes to "w".
+    fitted, draws = column(COUNTS), cell_draws(3_000, is_keyed=True)
+    level = fitted.levels_of(np.zeros(3_000), 0, draws=draws)
+    assert stats.binomtest(int(np.sum(level == 2)), 3_000, 1 / 3).pvalue > 0.01
+    assert set(level.tolist()) == {0, 2}
+    some = np.arange(0, 3_000, 7)
+    again = fitted.levels_of(np.zeros(some.size), 0, draws=draws.take(some))
+    assert again.tolist() == level[some].tolist()
 
 
 # --- part of the way ---
@@ -117,9 +110,10 @@ def test_the_score_of_a_rank_is_the_middle_of_its_category() -> None:
 @pytest.mark.parametrize("amount", [0.25, 0.5])
 def test_a_share_of_the_rows_that_should_change_does(amount: float) -> None:
     fitted = column(COUNTS)
-    values, random = values_of(COUNTS[0]), np.random.default_rng(0)
-    level = fitted.levels_of(values, 0, ties="split", random=random)
-    repaired = fitted.repaired(values, level, method="geometric", amount=amount, random=random)
+    values = values_of(COUNTS[0])
+    level = fitted.levels_of(values, 0, draws=cell_draws(values.size, index=0))
+    draws = cell_draws(values.size, index=1)
+    repaired = fitted.repaired(values, level, method="geometric", amount=amount, draws=draws)
     assert np.sum(repaired != values) == 20 * amount
     assert np.all((repaired == values) | (repaired == level))
 
@@ -127,6 +121,6 @@ def test_a_share_of_the_rows_that_should_change_does(amount: float) -> None:
 @pytest.mark.parametrize(("method", "amount"), [("random", 0.3), ("combinatorial", 1.0)])
 def test_rows_that_were_drawn_and_full_repair_take_the_level(method: str, amount: float) -> None:
     values, level = np.array([0.0, 1, 2]), np.array([2, 1, 0])
-    random = np.random.default_rng(0)
-    repaired = column(COUNTS).repaired(values, level, method=method, amount=amount, random=random)
+    draws = cell_draws(3)
+    repaired = column(COUNTS).repaired(values, level, method=method, amount=amount, draws=draws)
     assert repaired.tolist() == [2, 1, 0]

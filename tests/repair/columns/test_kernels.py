@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,8 +82,8 @@ def test_tied_values_have_the_levels_of_the_positions_they_are_given() -> None:
     grid = make_grid(np.array([1.0, 5, 9]))
     asked = []
 
-    def positions_of(knots: np.ndarray) -> np.ndarray:
-        asked.extend(knots.tolist())
+    def positions_of(tied: Any, knots: np.ndarray) -> np.ndarray:
+        asked.append((tied.tolist(), knots.tolist()))
         return np.array([6.5, 1.2, 3.9])
 
     levels = Kernels().levels(
@@ -94,23 +95,22 @@ def test_tied_values_have_the_levels_of_the_positions_they_are_given() -> None:
         level_count=4,
         size=8,
     )
-    assert asked == [1, 1, 1]
+    assert asked == [([1, 3, 5], [1, 1, 1])]
     assert levels.tolist() == [0, 3, 0, 0, 3, 1, 3]
 
 
-def test_draws_of_a_cell_go_up_by_its_step_in_the_order_of_its_rows() -> None:
-    draws = Kernels().even_draws(
+def test_positions_of_a_cell_go_up_by_its_step_from_the_draw_of_its_first_row() -> None:
+    positions = Kernels().even_positions(
         np.array([4, 0, 3, 1, 2]),
-        np.array([0, 1, 0, 1, 0]),
-        counts=np.array([3, 2]),
-        starts=np.array([0, 3]),
-        shift=np.array([0.5, 0.25 - 3]),
-        step=np.array([1.0, 10.0]),
-        low=np.array([0.0, 100.0]),
-        last=np.array([2.4, 1e9]),
+        np.array([0, 2, 0, 2, 0]),
+        uniforms=np.array([0.9, 0.8, 0.7, 0.25, 0.5]),
+        counts=np.array([3, 0, 2]),
+        step=np.array([1.0, 7.0, 10.0]),
+        low=np.array([0.0, 7.0, 100.0]),
+        last=np.array([2.4, 7.0, 1e9]),
     )
-    # Cell 0 has rows 4, 0, 2 at .5, 1.5 and 2.5, which is cut to 2.4; cell 1 has rows 3 and 1.
-    assert draws.tolist() == [1.5, 112.5, 2.4, 102.5, 0.5]
+    # Cell 0 has rows 4, 0, 2 at .5, 1.5 and 2.5, which is cut to 2.4; cell 2 has rows 3 and 1.
+    assert positions.tolist() == [1.5, 112.5, 2.4, 102.5, 0.5]
 
 
 def test_values_are_sorted_with_missing_ones_last() -> None:

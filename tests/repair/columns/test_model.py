@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, get_args
+from typing import Any
 
+import narwhals as nw
 import numpy as np
+import pandas as pd
 import pytest
+from drawn_rows import row_draws
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -15,13 +18,12 @@ from fourfifths._arrays import CodeArray, FloatArray
 from fourfifths._repair.columns.model import (
     Members,
     Model,
-    Scope,
     fit_columns,
     member_chunks,
     members_of,
     run_all,
 )
-from fourfifths._repair.random import Draws
+from fourfifths._repair.draws import RowDraws
 from fourfifths._tables.load import Rows
 from fourfifths._tables.strata import fit_strata
 from fourfifths.errors import ColumnError
@@ -85,10 +87,9 @@ def fitted(values: FloatArray, group: Any, **options: Any) -> tuple[Model, CodeA
         rows, None, values=np.asarray(group), bands={}, unseen="error", small="error"
     )
     column_types = rows.types(dict.fromkeys(range(values.shape[1])))
-    settings = {"scope": "column", "ties": "split", "levels": 16_384, **options}
-    draws = Draws(seed=0, key=(0,))
+    settings = {"ties": "split", "levels": 16_384, **options}
     columns = rows.numbers(column_types)
-    model = fit_columns(columns, column_types, strata=strata, codes=codes, draws=draws, **settings)
+    model = fit_columns(columns, column_types, strata=strata, codes=codes, **settings)
     return model, codes
 
 
@@ -98,12 +99,13 @@ def applied(
     codes: CodeArray,
     method: Any = "random",
     amount: float = 1.0,
+    draws: RowDraws | None = None,
     **options: Any,
 ) -> FloatArray:
     """Return the repaired array."""
     columns = [values[:, column].copy() for column in range(values.shape[1])]
     out = [column.copy() for column in columns]
-    draws = Draws(seed=0, key=(1,))
+    draws = draws or row_draws(values.shape[0])
     model.apply(columns, codes, out=out, method=method, amount=amount, draws=draws, **options)
     return np.column_stack(out)
 
@@ -139,14 +141,13 @@ def test_rows_of_each_chunk_have_draws_of_their_own() -> None:
     assert stats.chisquare(counts, [100] * 4).pvalue > 0.01
 
 
-@pytest.mark.parametrize("scope", get_args(Scope))
 @pytest.mark.parametrize("amount", [0.6, 1.0])
-def test_any_number_of_threads_gives_the_same_numbers(scope: str, amount: float) -> None:
+def test_any_number_of_threads_gives_the_same_numbers(amount: float) -> None:
     values, group = five_levels(1_000)
     values = np.column_stack([values, values[::-1], np.arange(1_000.0)])
     repairs = []
     for workers in (1, 2, 7, None):
-        model, codes = fitted(values, group, scope=scope, workers=workers)
+        model, codes = fitted(values, group, workers=workers)
         options = {"chunk_rows": 64, "workers": workers}
         repairs.append(applied(model, values, codes, amount=amount, **options))
     for repaired in repairs[1:]:
@@ -154,10 +155,9 @@ def test_any_number_of_threads_gives_the_same_numbers(scope: str, amount: float)
     assert not np.array_equal(repairs[0], values)
 
 
-@pytest.mark.parametrize("scope", get_args(Scope))
-def test_rows_without_a_stratum_and_missing_values_stay(scope: str) -> None:
+def test_rows_without_a_stratum_and_missing_values_stay() -> None:
     values, group = five_levels(400)
-    model, codes = fitted(values, group, scope=scope)
+    model, codes = fitted(values, group)
     before = values.copy()
     before[::10] = np.nan
     codes = np.where(np.arange(400) % 7 == 0, -1, codes).astype(np.int16)
@@ -181,6 +181,65 @@ def test_a_share_of_whole_rows_is_drawn_evenly_in_each_stratum() -> None:
     assert np.array_equal(changed[:, 0], changed[:, 1])
     # Between the groups there are 100 values, so every row that is drawn changes.
     assert Counter(codes[changed[:, 0]].tolist()) == {0: 30, 1: 30}
+
+
+@pytest.mark.parametrize("method", ["geometric", "random"])
+def test_with_keys_neither_chunks_nor_the_order_of_rows_matter(method: str) -> None:
+    values, group = five_levels(1_000)
+    values = np.column_stack([values, values[::-1]])
+    model, codes = fitted(values, group)
+    draws = row_draws(1_000, is_keyed=True)
+    whole = applied(model, values, codes, method, 0.6, draws)
+    assert np.array_equal(applied(model, values, codes, method, 0.6, draws, chunk_rows=7), whole)
+    order = np.random.default_rng(1).permutation(1_000)[:300]
+    some = applied(model, values[order], codes[order], method, 0.6, draws.take(order))
+    assert np.array_equal(some, whole[order])
+    assert not np.array_equal(whole, values)
+
+
+def test_who_is_repaired_does_not_depend_on_the_level_that_is_drawn() -> None:
+    # Whoever has zeros only is spread evenly over the levels, also if half of the rows are drawn.
+    values = np.concatenate([np.zeros(2_000), np.arange(2_000.0)])[:, None]
+    group = np.repeat(["a", "b"], 2_000)
+    model, codes = fitted(values, group)
+    for is_keyed in (False, True):
+        draws = row_draws(4_000, is_keyed=is_keyed)
+        repaired = applied(model, values, codes, "random", 0.5, draws)[:2_000, 0]
+        written = repaired[repaired > 0]
+        assert written.size == pytest.approx(1_000, abs=100)
+        # Between 0 and 0 to 1,999 lie the consensus 0 to 999.5.
+        assert stats.kstest(written, stats.uniform(0, 999.5).cdf).pvalue > 0.01
+
+
+def test_which_category_is_drawn_does_not_decide_whether_it_is_written() -> None:
+    # a has u only and b has v only: half of each should change, and half of these do.
+    frame = pd.DataFrame({"c": ["u"] * 2_000 + ["v"] * 2_000})
+    rows = Rows(frame=nw.from_native(frame, eager_only=True))
+    strata, codes = fit_strata(
+        rows, None, values=frame["c"].to_numpy(), bands={}, unseen="error", small="error"
+    )
+    column_types = rows.types({"c": None})
+    values = rows.numbers(column_types)
+    model = fit_columns(values, column_types, strata=strata, codes=codes, ties="split", levels=99)
+    for is_keyed in (False, True):
+        draws = row_draws(4_000, is_keyed=is_keyed)
+        repaired = applied(model, values[0][:, None], codes, "geometric", 0.5, draws)
+        changed = repaired[:, 0] != values[0]
+        for stratum in (0, 1):
+            share = int(changed[codes == stratum].sum())
+            assert stats.binomtest(share, 2_000, 0.25).pvalue > 0.01
+
+
+def test_nothing_is_drawn_without_ties_and_shares() -> None:
+    distinct, _ = fitted(np.arange(10.0)[:, None], np.arange(10) % 2)
+    values, group = five_levels(100)
+    tied, _ = fitted(values, group)
+    mid, _ = fitted(values, group, ties="mid")
+    assert not distinct.needs_draws("geometric", 0.5)
+    assert not distinct.needs_draws("random", 1.0)
+    assert distinct.needs_draws("random", 0.5)
+    assert tied.needs_draws("geometric", 0.5)
+    assert not mid.needs_draws("geometric", 0.5)
 
 
 def test_a_stratum_needs_four_values_of_a_column() -> None:
@@ -211,10 +270,8 @@ def test_a_column_is_placed_by_the_levels_of_each_stratum(ties: str) -> None:
     model, codes = fitted(values[:, None], list("abababab"), ties=ties)
     codes[0] = -1
     values[1] = np.nan
-    placed = model.place_column(
-        values, members_of(codes), column_index=0, random=np.random.default_rng(0)
-    )
+    placed = model.place(values, members_of(codes), column_index=0, draws=row_draws(8))
     assert np.arange(8)[placed.rows].tolist() == [2, 3, 4, 5, 6, 7]
     assert placed.values.tolist() == [2, 20, 3, 30, 1, 10]
     assert placed.level.tolist() == [1, 1, 2, 2, 0, 0]
-    assert (placed.column, placed.profile) == (0, None)
+    assert placed.column == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from drawn_rows import cell_draws
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from fourfifths import Repairer
 from fourfifths._repair.columns.ordered import FewValues, OrderedColumn, few_values_of, fit_ordered
 from fourfifths._repair.columns.quantiles import rank_table
 
-RANDOM = np.random.default_rng(0)
 A, B = np.array([1.0, 2, 3, 4]), np.array([10.0, 20, 30, 40])
 
 
@@ -46,8 +46,6 @@ def test_full_repair_keeps_whole_numbers_and_categories_among_the_values() -> No
     assert fitted().nearest.tolist() == [3, 4, 5, 5]
     for kind in ("integer", "ordered"):
         assert fitted(kind).full.tolist() == [4, 10, 20, 20]
-        # The last two levels have one value, and the mean of the ranks from 1/2 to 1.
-        assert fitted(kind).scores.tolist() == [0.125, 0.375, 0.75, 0.75]
 
 
 @pytest.mark.parametrize(
@@ -68,9 +66,9 @@ def test_what_is_written_by_hand(
     kind: str, method: str, amount: float, expected: list[float]
 ) -> None:
     column = fitted(kind)
-    level = column.levels_of(A, 0, ties="split", random=RANDOM)
+    level = column.levels_of(A, 0, draws=cell_draws(4))
     assert level.tolist() == [0, 1, 2, 3]
-    repaired = column.repaired(A, level, method=method, amount=amount, random=RANDOM)
+    repaired = column.repaired(A, level, method=method, amount=amount)
     assert repaired.tolist() == expected
 
 
@@ -80,18 +78,8 @@ def test_steps_along_the_values_are_not_lost_by_rounding() -> None:
     column = fit_ordered("x", "number", categories=(), ordered=[values, values], max_levels=100)
     for amount in (0.1, 0.3, 0.7, 0.9):
         level = np.full(1, column.levels - 1)
-        repaired = column.repaired(
-            np.zeros(1), level, method="combinatorial", amount=amount, random=RANDOM
-        )
+        repaired = column.repaired(np.zeros(1), level, method="combinatorial", amount=amount)
         assert repaired.tolist() == [round(20 * amount)]
-
-
-def test_ranks_and_levels_belong_together() -> None:
-    column = fitted()
-    ranks = column.ranks_of(B, 1, ties="mid", random=RANDOM)
-    assert ranks.tolist() == [0.125, 0.375, 0.625, 0.875]
-    assert column.levels_at_ranks(ranks).tolist() == [0, 1, 2, 3]
-    assert column.levels_at_ranks(np.array([0.0, 0.999, 1.0])).tolist() == [0, 3, 3]
 
 
 # --- few values ---
@@ -116,7 +104,7 @@ def test_each_place_has_the_level_of_its_definition(
     codes = np.repeat(np.arange(len(parts), dtype=np.int16), [len(part) for part in parts])
     order = np.random.default_rng(seed).permutation(values.size)
     level = cells(parts, levels).levels_of(
-        values[order], codes[order], random=np.random.default_rng(seed)
+        values[order], codes[order], draws=cell_draws(values.size, seed)
     )
     assert level is not None
     for place, part in enumerate(parts):
@@ -128,7 +116,7 @@ def test_a_value_that_only_others_have_is_at_the_level_before_it() -> None:
     # Of 20 places at 20 levels, 2 has those from 0 to 9 and 5 those from 10 to 19.
     table = cells([[2] * 10 + [5] * 10, [1] * 5 + [3] * 5 + [9] * 10], 20)
     codes = np.zeros(3, dtype=np.int16)
-    level = table.levels_of(np.array([1.0, 3, 9]), codes, random=np.random.default_rng(0))
+    level = table.levels_of(np.array([1.0, 3, 9]), codes, draws=cell_draws(3))
     assert level is not None
     assert level.tolist() == [0, 9, 19]
 
@@ -136,14 +124,14 @@ def test_a_value_that_only_others_have_is_at_the_level_before_it() -> None:
 def test_a_value_that_no_one_has_is_left_to_the_strata() -> None:
     table = cells([[2] * 20 + [5] * 20, [1] * 40], 40)
     codes = np.zeros(2, dtype=np.int16)
-    assert table.levels_of(np.array([2.0, 2.5]), codes, random=np.random.default_rng(0)) is None
+    assert table.levels_of(np.array([2.0, 2.5]), codes, draws=cell_draws(2)) is None
 
 
 def test_few_rows_of_many_cells_are_left_to_the_strata() -> None:
     table = cells([list(range(20)) * 4] * 10, 80)  # 200 cells
-    codes, random = np.zeros(25, dtype=np.int16), np.random.default_rng(0)
-    assert table.levels_of(np.ones(25), codes, random=random) is not None
-    assert table.levels_of(np.ones(24), codes[:24], random=random) is None
+    codes = np.zeros(25, dtype=np.int16)
+    assert table.levels_of(np.ones(25), codes, draws=cell_draws(25)) is not None
+    assert table.levels_of(np.ones(24), codes[:24], draws=cell_draws(24)) is None
 
 
 def test_many_values_are_left_to_the_strata() -> None:
@@ -160,26 +148,25 @@ def counts() -> pd.DataFrame:
     return pd.DataFrame({"x": found, "g": group})
 
 
-@pytest.mark.parametrize("method", ["geometric", "combinatorial", "random"])
-def test_at_once_and_one_by_one_the_strata_come_out_alike(method: str) -> None:
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_at_once_and_one_by_one_each_row_has_the_same_level(is_keyed: bool) -> None:
     table = counts().dropna()
-    (column,) = Repairer("g", scope="column", method=method).fit(table).model_.columns
+    (column,) = Repairer("g", scope="column").fit(table).model_.columns
     values, codes = table["x"].to_numpy(), (table["g"] == "b").to_numpy().astype(np.int16)
-    random = np.random.default_rng(1)
-    at_once = column.levels_in_all_strata(values, codes, ties="split", random=random)
+    draws = cell_draws(values.size, is_keyed=is_keyed)
+    at_once = column.levels_in_all_strata(values, codes, draws=draws)
     assert at_once is not None
-    one_by_one = np.empty_like(at_once)
     for stratum in (0, 1):
-        rows = codes == stratum
-        one_by_one[rows] = column.levels_of(values[rows], stratum, ties="split", random=random)
-    written = [
-        column.repaired(values, level, method=method, amount=1.0, random=random)
-        for level in (at_once, one_by_one)
-    ]
-    for stratum in (0, 1):
-        first, second = (np.sort(repaired[codes == stratum]) for repaired in written)
-        np.testing.assert_array_equal(first, second)
-    assert not np.array_equal(written[0], values)
+        rows = np.flatnonzero(codes == stratum)
+        one_by_one = column.levels_of(values[rows], stratum, draws=draws.take(rows))
+        assert one_by_one.tolist() == at_once[rows].tolist()
+
+
+def test_only_values_that_levels_share_are_split() -> None:
+    assert not fitted().has_shared_values
+    assert not fitted(max_levels=2).has_shared_values
+    tied = fit_ordered("x", "number", categories=(), ordered=[A, A * 0], max_levels=9)
+    assert tied.has_shared_values
 
 
 def test_rows_that_are_kept_or_missing_stay_where_few_values_are_repaired() -> None:

@@ -70,10 +70,11 @@ class CellDraws:
         """
         uniforms = self.rows.uniforms(self.purpose, self.index)
         low = low.astype(np.float64)
-        last = np.nextafter(high, low)
+        last: FloatArray = np.nextafter(high, low)
         if self.rows.is_keyed:
-            positions: FloatArray = uniforms * (high - low).take(cells) + low.take(cells)
-            return np.asarray(np.minimum(positions, last.take(cells)))
+            spans: FloatArray = (high - low).take(cells)
+            positions: FloatArray = np.minimum(uniforms * spans + low.take(cells), last.take(cells))
+            return positions
         counts = np.bincount(cells, minlength=low.size)
         return kernels_for(cells.size).even_positions(
             row_order(uniforms),
