@@ -4,8 +4,9 @@ A score says how much a row looks like the reference. A rule that selects the ro
 one selection rate in the group and one in the reference. Over all cuts these pairs of rates make
 the ROC curve. A rule that draws at random between two cuts reaches any point between them: the
 concave hull. R(b) is the hull's rate in the reference at rate b in the group, and b / R(b) is the
-impact floor: no rule on the score that selects at least b of the group has a lower impact ratio.
-This holds for all rates from b on because R is concave and R(0) >= 0, so b / R(b) rises with b.
+impact floor: no cut of the score, and no draw between cuts, that selects at least b of the group
+has a lower impact ratio. (Other rules on the score may: one that selects its middle, say.) This
+holds for all rates from b on because R is concave and R(0) >= 0, so b / R(b) rises with b.
 
 References
 ----------
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from fourfifths._arrays import BoolArray, FloatArray
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +91,15 @@ def hull(scores: ArrayLike, is_reference: BoolArray) -> Hull:
     is_reference : bool array
         Whether the row belongs to the reference; if not, it belongs to the group.
     """
+    group, reference = score_counts(scores, is_reference)
+    return hull_of_counts(group.astype(np.float64), reference.astype(np.float64))
+
+
+def score_counts(scores: ArrayLike, is_reference: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of the group and of the reference at each score, highest score first."""
     values, rank = np.unique(-np.asarray(scores, dtype=np.float64), return_inverse=True)
-    reference = np.bincount(rank[is_reference], minlength=values.size).astype(np.float64)
-    group = np.bincount(rank[~is_reference], minlength=values.size).astype(np.float64)
-    return hull_of_counts(group, reference)
+    group = np.bincount(rank[~is_reference], minlength=values.size)
+    return group, np.bincount(rank[is_reference], minlength=values.size)
 
 
 def hull_of_counts(group: FloatArray, reference: FloatArray) -> Hull:
