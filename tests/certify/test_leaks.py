@@ -126,6 +126,7 @@ def test_loss_is_large_for_the_column_that_tells_and_none_for_noise():
         panel(["logistic"], [False] * 2, random_state=0)["logistic"],
         values,
         is_reference=labels,
+        sources=np.arange(2),
         random_state=0,
     )
     assert telling > 0.3
@@ -142,6 +143,7 @@ def test_loss_is_small_where_another_column_says_the_same():
             panel(["logistic"], [False] * 2, random_state=0)["logistic"],
             twice,
             is_reference=labels,
+            sources=np.arange(2),
             random_state=0,
         )
     )

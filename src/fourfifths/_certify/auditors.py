@@ -166,7 +166,11 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     held_scores_, held_labels_ : array
         Scores (less the cut) of training rows by a fit that has not seen them, and whether each
         row is of the reference.
+    held_fits_ : {"same fit", "inner folds"}
+        Whether `held_scores_` are those of `classifier_`, or of other fits to fewer rows.
     """
+
+    held_fits_: Literal["same fit", "inner folds"] = "same fit"
 
     def __init__(self, encoder: Any, candidates: Sequence[Any], *, random_state: int = 0) -> None:
         self.encoder = encoder
@@ -191,9 +195,11 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 best = self.choose_candidate(X[train], y[train])[0]
                 self._fit(X[train], y[train], best)
                 scores, labels = self._score(X[held]), y[held]
+                self.held_fits_ = "same fit"
             else:
                 best, scores, labels = self.choose_candidate(X, y)
                 self._fit(X, y, best)
+                self.held_fits_ = "inner folds"
         self.cut_ = best_cut(scores, labels)[0]
         self.held_scores_, self.held_labels_ = scores - self.cut_, labels
         return self
@@ -214,7 +220,8 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         To harm the group is to select the rows that look most like the reference, and the reverse.
         The cut of the rule is set on held training rows, so that it selects a share `rate` of the
-        harmed side there.
+        harmed side there. If other fits have scored them, the rule selects the same share of all
+        rows that are asked about, whatever their groups.
 
         Parameters
         ----------
@@ -228,11 +235,14 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             the share of such rows that `rate` still needs.
         """
         sign = 1 if harmed == "group" else -1
-        held = sign * self.held_scores_[self.held_labels_ == (harmed == "reference")]
-        target = rate * held.size
-        cut = np.sort(held)[held.size - max(1, int(np.ceil(target)))]
-        share_at_cut = (target - np.sum(held > cut)) / np.sum(held == cut)
-        directed = sign * scores
+        held, directed = sign * self.held_scores_, sign * scores
+        is_harmed = self.held_labels_ == (harmed == "reference")
+        cut, share_at_cut = cut_of_share(held[is_harmed], rate)
+        if self.held_fits_ == "inner folds":
+            # Each fit has a scale of its own, so it is not the cut that is kept but how many rows
+            # of both sides it selects.
+            share = np.mean(held > cut) + share_at_cut * np.mean(held == cut)
+            cut, share_at_cut = cut_of_share(directed, float(share))
         return np.asarray((directed > cut) | ((directed == cut) & (coin < share_at_cut)))
 
     def _fit(self, X: FloatArray, y: BoolArray, candidate: Any) -> None:
@@ -344,6 +354,19 @@ def stratified_folds(
         )
     split = StratifiedKFold(folds, shuffle=True, random_state=random_state)
     return list(split.split(is_reference, is_reference))
+
+
+def cut_of_share(scores: FloatArray, share: float) -> tuple[float, float]:
+    """Return the cut above which a share of the scores lies, and what it needs of those at the cut.
+
+    Examples
+    --------
+    >>> cut_of_share(np.array([1.0, 2.0, 3.0, 3.0]), 0.25)
+    (3.0, 0.5)
+    """
+    target = share * scores.size
+    cut = np.sort(scores)[scores.size - min(max(1, int(np.ceil(target))), scores.size)]
+    return float(cut), float((target - np.sum(scores > cut)) / np.sum(scores == cut))
 
 
 def best_cut(scores: FloatArray, is_reference: BoolArray) -> tuple[float, float]:

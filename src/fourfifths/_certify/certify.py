@@ -175,7 +175,13 @@ def certify(
         random_state=random_state,
         also_hashed=[plan.outcome] if plan.outcome else [],
     )
-    pairs = pairs_of_groups(plan, features, confidence=confidence)
+    pairs = pairs_of_groups(
+        plan,
+        features,
+        rows_per_group=rows_per_group,
+        confidence=confidence,
+        random_state=random_state,
+    )
     chosen_auditors = panel(auditors, features.is_category, random_state=random_state)
     details = find_details(features)
     values = np.hstack([features.values, details.codes])
@@ -272,26 +278,47 @@ class Pair:
     betas: Mapping[Side, Beta]
 
 
-def pairs_of_groups(plan: Plan, features: Features, *, confidence: float) -> list[Pair]:
-    """Return all pairs of groups, those with the reference first.
+def pairs_of_groups(
+    plan: Plan, features: Features, *, rows_per_group: int, confidence: float, random_state: int
+) -> list[Pair]:
+    """Return all pairs of groups and, if there are several, all others against the reference.
 
     In a pair without the reference of the table, the group with the higher selection rate takes its
     place; without an outcome, the larger one.
     """
+    random = np.random.default_rng(random_state)
+    # In random order, so that the first rows of a group are a sample of it.
+    rows = [
+        random.permutation(np.flatnonzero(features.groups == code))
+        for code in range(len(plan.groups))
+    ]
     rates = np.array(plan.selected) / np.maximum(plan.rated, 1)
-    order = sorted(range(len(plan.groups)), key=lambda code: (rates[code], plan.sizes[code], -code))
-    order.remove(plan.reference)
-    order.append(plan.reference)
+    others = sorted(
+        (code for code in range(len(plan.groups)) if code != plan.reference),
+        key=lambda code: (-rates[code], -plan.sizes[code], code),
+    )
+    comparisons = [
+        (plan.labels[group], [group], reference)
+        for reference, group in combinations([plan.reference, *others], 2)
+    ]
+    if len(others) > 1:
+        comparisons.append((f"not {plan.labels[plan.reference]}", others, plan.reference))
     pairs = []
-    for reference, group in combinations(reversed(order), 2):
-        rows = np.flatnonzero((features.groups == group) | (features.groups == reference))
+    for name, members, reference in comparisons:
+        # Among groups taken together, each keeps its share of the table: the same fraction of
+        # every group is used, as large as the group with the fewest sampled rows allows.
+        total = sum(plan.sizes[code] for code in members)
+        sampled = [rows[code].size / plan.sizes[code] for code in members]
+        fraction = min(1.0, rows_per_group / total, *sampled)
+        group_rows = [rows[code][: round(fraction * plan.sizes[code])] for code in members]
+        pair_rows = np.sort(np.concatenate([*group_rows, rows[reference]]))
         pairs.append(
             Pair(
-                group=plan.labels[group],
+                group=name,
                 reference=plan.labels[reference],
-                rows=rows,
-                is_reference=features.groups[rows] == reference,
-                betas=plan.betas(group, reference, confidence),
+                rows=pair_rows,
+                is_reference=features.groups[pair_rows] == reference,
+                betas=plan.betas(members, reference, confidence),
             )
         )
     return pairs

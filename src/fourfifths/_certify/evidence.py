@@ -2,8 +2,8 @@
 
 An auditor limits the lowest impact ratio that a rule can reach from two directions. From above: a
 rule that it found, whose cut was set on training rows, has a ratio with a score interval; the
-lowest ratio is at most the upper limit of that interval. From below: a line that the ROC curve lies
-under (`_stats/tangent.py`).
+lowest ratio is at most the upper limit of that interval. From below: lines that the ROC curve
+lies under (`_stats/tangent.py`).
 
 The two directions are corrected differently. A table is certified only if every auditor's lower
 limit passes, on both sides and in every pair. If one of them truly violates, that one passes with
@@ -15,7 +15,7 @@ the number of auditors, sides and pairs together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,19 +26,14 @@ from fourfifths._certify.result import Side, Verdict, Witness
 from fourfifths._stats.balanced_error import Errors, ber_threshold
 from fourfifths._stats.intervals import ratio_interval
 from fourfifths._stats.roc import Hull, hull_of_counts, score_counts
-from fourfifths._stats.tangent import (
-    FloorLimit,
-    best_slope,
-    grown_tangent_limit,
-    line_confidence,
-    tangent_limit,
-)
+from fourfifths._stats.tangent import Cuts, FloorLimit, floor_limit, line_slopes
 
 MAX_GROWTH = 100.0
 GROWTH_PRECISION = 1.005
-# The slope must not depend on the rows that are tested, so it cannot follow a beta that is
-# estimated from them. That of a fifth costs few rows from 0 to a third.
-SLOPE_BETA = 0.2
+# The slopes must not depend on the rows that are tested, so they cannot follow a beta that is
+# estimated from them. The main slope of a beta of a fifth costs few rows from 0 to a third, and the
+# others are spread for betas up to a half.
+SLOPE_BETA, WIDEST_SLOPE_BETA = 0.2, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,20 +175,26 @@ def weigh(
         curve = hull_of_counts(harmed_counts.astype(float), favored_counts.astype(float))
         cuts = [np.append(0, np.cumsum(counts)) for counts in (harmed_counts, favored_counts)]
         cut_confidence = beta.cut_confidence(confidence)
-        level = line_confidence(cut_confidence)
-        slope = best_slope(SLOPE_BETA if beta.counts else beta.rate, threshold)
-        limit = FloorLimit(
-            curve=curve,
-            slope=slope,
-            intercept=tangent_limit(cuts[0], cuts[1], slope=slope, confidence=level),
+        slopes = line_slopes(beta.rate, threshold)
+        if beta.counts:
+            slopes = line_slopes(SLOPE_BETA, threshold, widest=WIDEST_SLOPE_BETA)
+        limit = floor_limit(
+            curve,
+            *cuts,
+            n=n_harmed,
+            n_reference=n_favored,
+            slopes=slopes,
             confidence=cut_confidence,
+        )
+        all_cuts = Cuts(
+            selected=cuts[0], selected_reference=cuts[1], n=n_harmed, n_reference=n_favored
         )
         sides[harmed] = SideEvidence(
             harmed=harmed,
             curve=curve,
             floor=float(curve.floor(beta.rate)),
             limit=limit,
-            paper_intercept=tangent_limit(cuts[0], cuts[1], slope=1.0, confidence=level),
+            paper_intercept=all_cuts.line(1.0, alpha=1 - cut_confidence),
             # The floor rises with beta, so the cautious floor is at the lower limit of beta.
             lower_limit=float(limit.at(beta.interval[0])),
             # Selecting everyone has a ratio of 1, so the lowest ratio is never above it.
@@ -336,16 +337,15 @@ def grown_limit(limit: FloorLimit, growth: float) -> FloorLimit:
     """
     curve = limit.curve
     n, n_reference = growth * curve.n, growth * curve.n_reference
-    intercept = grown_tangent_limit(
-        curve.group,
-        curve.reference,
+    return floor_limit(
+        curve,
+        n * curve.group,
+        n_reference * curve.reference,
         n=n,
         n_reference=n_reference,
-        slope=limit.slope,
-        confidence=line_confidence(limit.confidence),
+        slopes=limit.slopes,
+        confidence=limit.confidence,
     )
-    grown_curve = replace(curve, n=int(n), n_reference=int(n_reference))
-    return replace(limit, curve=grown_curve, intercept=intercept)
 
 
 def reason_for(

@@ -112,13 +112,17 @@ class Plan:
     stated_beta: float | tuple[float, float] | None
     settings: dict[str, Any]
 
-    def betas(self, group: int, reference: int, confidence: float) -> dict[Side, Beta]:
-        """Return the selection rates of two groups.
+    def betas(
+        self, members: Sequence[int], reference: int, confidence: float
+    ) -> dict[Side, Beta]:
+        """Return the selection rate of some groups taken together, and that of another group.
 
         Parameters
         ----------
-        group, reference : int
+        members : sequence of int
             Positions among the groups.
+        reference : int
+            The position of the group that they are compared with.
         confidence : float
             Of the verdict; `beta_interval` says what the limits get of it.
         """
@@ -126,14 +130,16 @@ class Plan:
             low, high = np.broadcast_to(self.stated_beta, 2)
             stated = Beta(rate=float(low), interval=(float(low), float(high)), counts=None)
             return {"group": stated, "reference": stated}
-        sides: dict[Side, int] = {"group": group, "reference": reference}
+        sides: dict[Side, Sequence[int]] = {"group": members, "reference": [reference]}
         betas: dict[Side, Beta] = {}
-        for side, code in sides.items():
-            selected, n = self.selected[code], self.rated[code]
+        for side, codes in sides.items():
+            selected = sum(self.selected[code] for code in codes)
+            n = sum(self.rated[code] for code in codes)
             if not selected:
                 raise GroupError(
-                    f"beta: no one of {self.labels[code]} was selected, so the outcome gives no "
-                    "selection rate to certify for; state beta as a number"
+                    f"beta: no one of {', '.join(self.labels[code] for code in codes)} was "
+                    "selected, so the outcome gives no selection rate to certify for; state beta "
+                    "as a number"
                 )
             betas[side] = Beta(
                 rate=selected / n,
@@ -245,9 +251,8 @@ def choose_features(
     Without `features`, all columns are used but the protected ones, the outcome, and those that a
     shipped data set marks as protected too or as its split into training and test rows.
     """
-    left_out: list[str] = []
+    left_out = [column for column in table.columns if column in roles.not_features]
     if features is None:
-        left_out = [column for column in table.columns if column in roles.not_features]
         features = [column for column in table.columns if column not in roles.not_features]
         if not features:
             raise ColumnError(
@@ -264,6 +269,7 @@ def choose_features(
                 raise ColumnError(f"columns: {column!r} is protected; a rule may not use it")
             if column == roles.outcome:
                 raise ColumnError(f"columns: {column!r} is the outcome; a rule may not use it")
+        left_out = [column for column in left_out if column not in features]
     nested = [column for column in features if table.dtype(column).is_nested()]
     if nested:
         raise ColumnError(
