@@ -4,9 +4,9 @@ Usage::
 
     python benchmarks/rows_to_certify.py [--runs 400] [--auditors 1] [--estimated]
 
-The scores of every auditor are drawn alike for both groups. Prints one table: beta, and the rows per
-group with which 80% of the runs are certified, on both sides. `--estimated` draws an outcome with
-rate beta, from which beta is estimated.
+The scores of every auditor are drawn alike for both groups. Prints one table: beta, and the rows
+per group with which 80% of the runs are certified, on both sides. `--estimated` draws an outcome
+with rate beta, from which beta is estimated.
 """
 
 from __future__ import annotations

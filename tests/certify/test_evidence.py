@@ -55,9 +55,7 @@ def counts_of(side):
 
 def weighed(answers, is_reference, *, betas):
     """Return the evidence of one auditor alone, about one pair."""
-    return weigh(
-        answers, is_reference, betas=betas, threshold=0.8, confidence=0.95, corrected=0.95
-    )
+    return weigh(answers, is_reference, betas=betas, threshold=0.8, confidence=0.95, corrected=0.95)
 
 
 def evidence_of(group, reference, rate, n=1000):
@@ -77,9 +75,7 @@ def test_errors_are_counted_on_each_side():
 
 def test_a_score_of_zero_is_taken_for_the_group():
     labels = np.array([False, False, True, True])
-    found = weighed(
-        answer([0, 0, 0, 1], labels, 0.5), labels, betas=both(0.5)
-    ).errors
+    found = weighed(answer([0, 0, 0, 1], labels, 0.5), labels, betas=both(0.5)).errors
     assert (found.wrong, found.wrong_reference) == (0, 1)
 
 
@@ -259,12 +255,7 @@ def test_a_cut_that_takes_everyone_for_one_side_certifies_nothing():
 )
 def test_the_papers_verdict_by_hand(group, reference, n, verdict):
     # Half less an eighth of beta, .4625 at .3, against errors of .3 and of .49.
-    assert (
-        paper_verdict(
-            evidence_of(group, reference, 0.3, n), both(0.3), threshold=0.8
-        )
-        == verdict
-    )
+    assert paper_verdict(evidence_of(group, reference, 0.3, n), both(0.3), threshold=0.8) == verdict
 
 
 def test_the_tight_test_certifies_what_the_papers_cannot():
@@ -324,7 +315,13 @@ def test_rows_needed_lets_the_interval_of_beta_shrink_too():
 
 def test_no_number_of_rows_settles_what_lies_on_the_threshold():
     assert (
-        rows_needed(evidence_of(0.4, 0.5, 0.4, 100), both(0.4), threshold=0.8, confidence=0.95, corrected=0.95)
+        rows_needed(
+            evidence_of(0.4, 0.5, 0.4, 100),
+            both(0.4),
+            threshold=0.8,
+            confidence=0.95,
+            corrected=0.95,
+        )
         is None
     )
 
@@ -417,7 +414,10 @@ def test_the_reason_to_certify_names_the_floor_and_both_rates():
 
 @pytest.mark.parametrize(
     ("rows", "remedy"),
-    [(12_345, "about 12,345 rows like these would settle it"), (None, "not with this beta: 100 times as many")],
+    [
+        (12_345, "about 12,345 rows like these would settle it"),
+        (None, "not with this beta: 100 times as many"),
+    ],
 )
 def test_the_reason_for_an_inconclusive_verdict_says_how_many_rows_would_settle_it(rows, remedy):
     evidence = evidence_of(0.49, 0.51, 0.49, 100)

@@ -50,7 +50,9 @@ def test_the_floor_is_the_curves_and_beta_and_the_threshold_are_marked(certifica
     axis = floor_panel(certificate)
     worst = certificate.worst
     line = next(line for line in axis.lines if line.get_label().startswith("floor"))
-    assert list(line.get_ydata()) == pytest.approx(list(worst.floor_limit.curve.floor(line.get_xdata())))
+    assert list(line.get_ydata()) == pytest.approx(
+        list(worst.floor_limit.curve.floor(line.get_xdata()))
+    )
     assert vertical(axis) == [worst.beta]
     dashed = next(line for line in axis.lines if line.get_linestyle() == "--")
     assert set(dashed.get_ydata()) == {0.8}

@@ -129,7 +129,9 @@ def test_with_few_rows_the_limits_hold_together():
 def test_half_widths_are_those_of_each_count(n):
     counts = np.arange(n + 1)
     low, high = proportion_confint(counts, n, alpha=0.06, method="beta")
-    expected = np.maximum(np.nan_to_num(high, nan=1.0) - counts / n, counts / n - np.nan_to_num(low))
+    expected = np.maximum(
+        np.nan_to_num(high, nan=1.0) - counts / n, counts / n - np.nan_to_num(low)
+    )
     np.testing.assert_allclose(half_widths(n, 0.03), expected, atol=1e-12)
     np.testing.assert_allclose(half_width(counts.astype(float), n, 0.03), expected, atol=1e-12)
 

@@ -48,7 +48,7 @@ from fourfifths.errors import OptionError, listed
 MAX_ROWS = 100_000
 VERSIONED_PACKAGES = ("fourfifths", "numpy", "scipy", "scikit-learn")
 CLAIM = (
-    "the claim covers rules found by these auditors; it does not exclude rules that no auditor here "
+    "the claim covers rules found by these auditors; it does not exclude rules that none of them "
     "looks for, such as a code made of several columns at once (a hash), or the parity of many "
     "columns that are not yes or no"
 )

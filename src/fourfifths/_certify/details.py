@@ -1,4 +1,4 @@
-"""Details of columns that lines and histograms do not see: digits, weekdays, prefixes, single values.
+"""Details of columns that lines and histograms do not see: digits, weekdays, prefixes, codes.
 
 A detail is a column of codes that is made from a feature without looking at any group: the last
 digit of a number, the weekday of a date, the first letters of a text, every value of a column that
@@ -183,9 +183,9 @@ class DetailScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier on the features and on those of their details that predict the group.
 
     Each detail becomes a number: how often rows of this code are of the reference, counted on other
-    training rows (target encoding, cross-fitted). The details whose numbers differ most between the groups are
-    kept, and the classifier is fitted to them and to the features. If no detail differs, it is not
-    fitted: the score is the same for all rows, and other auditors judge the features.
+    training rows (target encoding, cross-fitted). The details whose numbers differ most between the
+    groups are kept, and the classifier is fitted to them and to the features. If no detail differs,
+    it is not fitted: the score is the same for all rows, and other auditors judge the features.
 
     Parameters
     ----------

@@ -222,9 +222,7 @@ def verdict_of(evidence: Evidence, threshold: float, *, harmed: Side | None = No
     return "inconclusive"
 
 
-def paper_verdict(
-    evidence: Evidence, betas: Mapping[Side, Beta], *, threshold: float
-) -> Verdict:
+def paper_verdict(evidence: Evidence, betas: Mapping[Side, Beta], *, threshold: float) -> Verdict:
     """Return the verdict of the paper's test: the lowest BER against its threshold.
 
     To certify, the lower limit of every auditor's BER must exceed the threshold of both sides. The

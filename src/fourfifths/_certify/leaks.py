@@ -185,7 +185,10 @@ def lighter_auditor(auditor: BalancedCut) -> BalancedCut:
 
 
 def single_values(values: FloatArray) -> IntArray | None:
-    """Return each value as a cell, 0 where it is missing; None if there are few, or hardly two alike."""
+    """Return each value as a cell, 0 where it is missing.
+
+    None if there are few values, or if they hardly repeat.
+    """
     present = ~np.isnan(values)
     distinct, cell_of_present = np.unique(values[present], return_inverse=True)
     if not MAX_CATEGORIES < distinct.size < MAX_SHARE_DISTINCT * values.size:

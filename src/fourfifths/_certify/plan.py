@@ -112,9 +112,7 @@ class Plan:
     stated_beta: float | tuple[float, float] | None
     settings: dict[str, Any]
 
-    def betas(
-        self, members: Sequence[int], reference: int, confidence: float
-    ) -> dict[Side, Beta]:
+    def betas(self, members: Sequence[int], reference: int, confidence: float) -> dict[Side, Beta]:
         """Return the selection rate of some groups taken together, and that of another group.
 
         Parameters

@@ -24,8 +24,8 @@ GROUNDS: Mapping[CertificateKind, str] = {"found": "found by these auditors"}
 LEGEND = (
     "BER: balanced error rate of predicting who is in the group, 0.5 is guessing; bound: the "
     "smallest impact ratio that the BER allows; floor: the smallest that cuts of the auditor's "
-    "score allow, at beta; reverse: the floor of rules that harm the reference; witness: the impact "
-    "ratio of the most harmful rule found. Not legal advice."
+    "score allow, at beta; reverse: the floor of rules that harm the reference; witness: the "
+    "impact ratio of the most harmful rule found. Not legal advice."
 )
 
 

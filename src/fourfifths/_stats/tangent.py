@@ -10,11 +10,11 @@ cuts there are. Nothing is corrected for their number. The slope must not depend
 The main line gets nearly all of alpha. It decides for tables that hide the group. A curve with a
 corner may touch a line of another slope, so a few further slopes share the rest of alpha.
 
-The test at a cut needs an upper limit of r - s b. For the main line, the half widths of the two exact
-intervals are added in squares (MOVER: Zou and Donner, Statistics in Medicine 27, 2008), each taken at
-its wider side. That is not proven to hold; `tests/stats/test_tangent.py` enumerates tables of two
-cells and finds no error rate above alpha. For the other lines, and if there are few rows, it is
-proven: both limits are set at half of alpha, and hold together.
+The test at a cut needs an upper limit of r - s b. For the main line, the half widths of the two
+exact intervals are added in squares (MOVER: Zou and Donner, Statistics in Medicine 27, 2008), each
+taken at its wider side. That is not proven to hold; `tests/stats/test_tangent.py` enumerates tables
+of two cells and finds no error rate above alpha. For the other lines, and if there are few rows, it
+is proven: both limits are set at half of alpha, and hold together.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def half_width(selected: NDArray[np.number], n: float, alpha: float) -> FloatArr
     its short side says too little about the rates from which these counts may come.
     """
     if np.issubdtype(selected.dtype, np.integer) and selected.size > MIN_SHARE_OF_COUNTS * n:
-        return half_widths(int(n), alpha)[selected]
+        return np.asarray(half_widths(int(n), alpha)[selected])
     low, high = clopper_pearson(selected, n, confidence=1 - 2 * alpha)
     rate = selected / n
     return np.asarray(np.maximum(high - rate, rate - low))
@@ -226,6 +226,6 @@ def half_widths(n: int, alpha: float) -> FloatArray:
     counts = np.arange(n + 1)
     below = counts / n - np.append(0.0, betaincinv(counts[1:], n - counts[1:] + 1, alpha))
     # Selecting k of n is rejecting n - k of them.
-    widths = np.maximum(below, below[::-1])
+    widths: FloatArray = np.maximum(below, below[::-1])
     widths.flags.writeable = False
     return widths

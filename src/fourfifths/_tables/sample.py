@@ -190,7 +190,7 @@ def days_of(moments: FloatArray) -> NDArray[np.datetime64]:
     years, in_year = np.divmod(whole, MONTHS_PER_YEAR * DAYS_PER_MONTH)
     months = (years - 1970) * MONTHS_PER_YEAR + in_year // DAYS_PER_MONTH
     first = months.astype("datetime64[M]").astype("datetime64[D]")
-    days = first + (in_year % DAYS_PER_MONTH).astype("timedelta64[D]")
+    days: NDArray[np.datetime64] = first + (in_year % DAYS_PER_MONTH).astype("timedelta64[D]")
     days[is_missing] = np.datetime64("NaT")
     return days
 
