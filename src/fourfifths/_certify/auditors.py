@@ -39,7 +39,7 @@ SVM_PENALTIES = np.logspace(-3, 3, 13)
 # Candidates are tried in turn until so many of them have not improved the error by so much.
 PATIENCE = 3
 MIN_IMPROVEMENT = 0.002
-FOREST_TREES = 40
+FOREST_TREES = 25
 # A forest costs more than everything else together. From so many rows it finds what is there to
 # find; what needs more rows, like single values of a column, is a detail.
 MAX_FOREST_ROWS = 16_000
