@@ -158,7 +158,11 @@ def amount() -> CertifiedAmount:
 def verification() -> Verification:
     certificate = type("Stub", (), {"verdict": "certified"})()
     return Verification(
-        same_data=True, same_certificate=True, differences=(), certificate=certificate
+        same_data=True,
+        same_certificate=True,
+        differences=(),
+        remarks=(),
+        certificate=certificate,
     )
 
 

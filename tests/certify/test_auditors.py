@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import fourfifths
 from fourfifths._certify.auditors import (
     BalancedCut,
+    SampledRows,
     best_cut,
     encoder,
     out_of_fold,
@@ -205,8 +206,9 @@ def test_advance_is_called_once_for_each_fold():
     assert len(calls) == 4
 
 
-def test_all_four_by_default():
-    assert list(panel(None, [False], random_state=0)) == ["logistic", "svm", "naive-bayes", "trees"]
+def test_all_six_by_default():
+    names = ["logistic", "svm", "naive-bayes", "trees", "forest", "details"]
+    assert list(panel(None, [False], random_state=0)) == names
 
 
 def test_the_svm_is_the_papers():
@@ -231,9 +233,60 @@ def test_trees_are_balanced_and_use_categories_and_missing_values_as_they_are():
     auditor = panel(["trees"], [False, True], random_state=0)["trees"]
     (trees,) = auditor.candidates
     assert isinstance(trees, HistGradientBoostingClassifier)
-    assert (trees.class_weight, trees.categorical_features) == ("balanced", [False, True])
+    assert (trees.class_weight, trees.categorical_features) == ("balanced", [1])
     values = np.array([[np.nan, 1.0], [2.0, np.nan]])
     np.testing.assert_array_equal(auditor.encoder.fit(values).transform(values), values)
+
+
+def test_trees_see_no_details_and_pool_what_histograms_cannot_hold():
+    auditor = panel(["trees"], [False, True], random_state=0)["trees"]
+    values = np.array([[5.0, 300.0, 9.0], [np.nan, 254.0, 9.0], [1.0, 3.0, 9.0]])
+    expected = [[5.0, 254.0], [np.nan, 254.0], [1.0, 3.0]]
+    np.testing.assert_array_equal(auditor.encoder.fit(values).transform(values), expected)
+
+
+def test_a_forest_sees_every_category_and_no_details():
+    auditor = panel(["forest"], [True], random_state=0)["forest"]
+    values = np.array([[300.0, 9.0], [254.0, 9.0]])
+    np.testing.assert_array_equal(auditor.encoder.fit(values).transform(values), values[:, :1])
+
+
+def test_a_forest_finds_stripes_that_are_narrower_than_bins():
+    random = np.random.default_rng(11)
+    values = random.random((2000, 1))
+    labels = np.floor(values[:, 0] * 300) % 2 == 1
+    forest = ask(panel(["forest"], [False], random_state=0)["forest"], values, labels, folds=2)
+    # A stripe holds about 3 training rows, and a row's nearest neighbour is usually of its stripe.
+    assert error_at(forest.score, labels, 0) < 0.3
+
+
+def test_a_classifier_of_sampled_rows_sees_no_more_than_it_may():
+    labels = np.arange(1000) % 2 == 1
+    Spy.fits = []
+    rows = np.arange(1000.0)[:, None]
+    SampledRows(Spy(), max_rows=100).fit(rows, labels)
+    assert len(Spy.fits[0][0]) == 100
+    # Both groups keep their shares.
+    assert sum(row % 2 for row in Spy.fits[0][0]) == 50
+    SampledRows(Spy(), max_rows=1000).fit(rows, labels)
+    assert len(Spy.fits[1][0]) == 1000
+
+
+def test_penalties_are_tried_until_they_stop_helping():
+    tried = []
+
+    class Flat(LogisticRegression):
+        def fit(self, x, y):
+            tried.append(self.C)
+            return super().fit(x, y)
+
+    values, labels = shifted(600, 1.0, seed=13)
+    candidates = tuple(Flat(C=penalty) for penalty in range(1, 14))
+    BalancedCut(FunctionTransformer(), candidates).fit(values, labels)
+    # One column has the same order whatever the penalty: the first is best, and three more are
+    # tried, each on three folds; then the best is fitted.
+    assert sorted(set(tried)) == [1, 2, 3, 4]
+    assert tried[-1] == 1
 
 
 def test_the_candidate_with_the_least_balanced_error_is_taken():
@@ -252,7 +305,7 @@ def test_trees_see_a_category_that_has_no_order():
     assert error_at(found.score, labels, 0) == 0
 
 
-@pytest.mark.parametrize("name", ["logistic", "svm", "naive-bayes", "trees"])
+@pytest.mark.parametrize("name", ["logistic", "svm", "naive-bayes", "trees", "forest"])
 def test_missingness_is_a_feature_for_every_auditor(name):
     random = np.random.default_rng(9)
     labels = np.arange(400) % 2 == 1
@@ -372,6 +425,29 @@ def test_a_rule_of_a_given_rate_by_hand():
     # A quarter of it is one of the two threes: half of the rows at the cut, by their coin.
     selected = auditor.select(scores, 0.25, harmed="group", coin=coin)
     np.testing.assert_array_equal(selected, [False, False, True, False, True])
+
+
+def test_a_rule_whose_held_scores_are_of_other_fits_keeps_the_share_of_rows():
+    # Half of the group's four held rows and the one of the reference: 3 of 5. The scores to select
+    # from have another scale; 6 of 10 of them are selected.
+    auditor = BalancedCut(FunctionTransformer(), ())
+    auditor.held_fits_ = "inner folds"
+    auditor.held_scores_ = np.array([1.0, 2, 3, 3, 9])
+    auditor.held_labels_ = np.array([False, False, False, False, True])
+    scores = 1000 + np.arange(10.0)
+    selected = auditor.select(scores, 0.5, harmed="group", coin=np.full(10, 0.5))
+    np.testing.assert_array_equal(selected, scores > 1003)
+
+
+@pytest.mark.parametrize("n", [120, 300, 1800])
+def test_a_rule_on_two_far_scores_selects_its_rate_whatever_the_fit(n):
+    # The scores of trees are two values only, and every fit has its own two.
+    labels = np.arange(n) % 2 == 1
+    found = ask(panel(["trees"], [False], random_state=0)["trees"], 1.0 * labels[:, None], labels)
+    # Half of n / 2 coins: four standard errors.
+    rate, error = np.mean(found.selected["group"][~labels]), 0.5 / (n / 2) ** 0.5
+    assert rate == pytest.approx(0.5, abs=4 * error)
+    assert found.selected["group"][labels].all()
 
 
 def test_a_rule_that_harms_the_reference_selects_from_the_low_end():

@@ -10,12 +10,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import sklearn
 from scipy.stats import binom, norm
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
 
 import fourfifths
 from fourfifths._certify.auditors import panel
-from fourfifths._certify.certify import certificate_notes, certify_pair, severity
+from fourfifths._certify.certify import CLAIM, certificate_notes, certify_pair, severity
 from fourfifths._certify.plan import Beta
 from fourfifths._stats.intervals import clopper_pearson
 from fourfifths.errors import OptionError
@@ -193,16 +195,18 @@ def test_exclusive_or_is_not_certified(board):
     assert board.worst.witness.auditor == "trees"
 
 
-def test_ricci_is_not_certified():
+def test_ricci_has_too_few_rows_for_four_comparisons():
+    # 27, 23 and 68 rows: corrected for all comparisons, the rule found may just be chance.
     found = fourfifths.certify("ricci", auditors=CHEAP)
-    assert found.verdict == "not certified"
+    assert found.verdict == "inconclusive"
     assert found.protected == ("race",)
+    ratios = [pair.witness.impact_ratio for pair in found.pairs]
+    assert min(min(ratio, 1 / ratio) for ratio in ratios) < 0.5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ricci", "german"])
-def test_small_shipped_data_are_not_certified_by_all_auditors(name):
-    assert fourfifths.certify(name).verdict == "not certified"
+def test_german_is_not_certified_by_all_auditors():
+    assert fourfifths.certify("german").verdict == "not certified"
 
 
 def test_german_is_not_certified():
@@ -298,7 +302,7 @@ def test_the_kind_of_table_does_not_matter(table, convert):
 def test_beta_is_the_groups_rate_with_its_exact_interval(table):
     found = by_outcome(table).worst
     assert (found.group, found.reference, found.beta) == ("a", "r", 0.3)
-    low, high = clopper_pearson(60, 200, confidence=0.95)
+    low, high = clopper_pearson(60, 200, confidence=0.98)
     assert found.beta_interval == pytest.approx((float(low), float(high)))
 
 
@@ -326,7 +330,7 @@ def test_rows_without_an_outcome_do_not_count_for_beta(table):
     # 100 rows of the group are left, ten in a block, three of them selected.
     assert (found.n, found.beta) == (200, pytest.approx(0.3))
     assert found.beta_interval == pytest.approx(
-        [float(x) for x in clopper_pearson(30, 100, confidence=0.95)]
+        [float(x) for x in clopper_pearson(30, 100, confidence=0.98)]
     )
 
 
@@ -363,9 +367,9 @@ def test_several_protected_columns_are_joint_groups():
         auditors=["naive-bayes"],
         folds=2,
     )
-    groups = {pair.group for pair in found.pairs}
-    assert groups == {"f & p", "f & q", "m & p", "not m & q"}
-    assert {pair.reference for pair in found.pairs} == {"m & q"}
+    with_reference = {pair.group for pair in found.pairs if pair.reference == "m & q"}
+    assert with_reference == {"f & p", "f & q", "m & p", "not m & q"}
+    assert len(found.pairs) == 4 * 3 / 2 + 1
 
 
 def three_groups(seed=3, n=900):
@@ -375,17 +379,63 @@ def three_groups(seed=3, n=900):
     return pd.DataFrame({"x": random.normal(size=n) + 2 * (group == "c"), "g": group})
 
 
-def test_each_group_and_all_together_are_compared_with_the_reference():
+def test_all_pairs_and_all_others_together_are_compared():
     found = certify(three_groups())
-    assert {pair.group for pair in found.pairs} == {"b", "c", "not r"}
+    pairs = {frozenset((pair.group, pair.reference)) for pair in found.pairs}
+    assert pairs == {
+        *(frozenset("rb"), frozenset("rc"), frozenset("bc")),
+        frozenset(("not r", "r")),
+    }
     assert {(pair.n, pair.n_reference) for pair in found.pairs} == {(300, 300), (600, 300)}
+
+
+def test_a_pair_without_the_reference_is_tested():
+    """Both b and c are within four fifths of r at a half, and not of each other: .77.
+
+    All of r, 88% of b and 68% of c have the mark... at beta .5 of those with it.
+    """
+    n = 20_000
+    shares = {"r": 0.5, "b": 0.565, "c": 0.435}
+    people = pd.concat(
+        pd.DataFrame({"g": name, "x": (np.arange(n) < share * n).astype(float)})
+        for name, share in shares.items()
+    )
+    found = certify(people, beta=0.435)
+    pairs = {frozenset((pair.group, pair.reference)): pair for pair in found.pairs}
+    # .435 / .565 = .77, .435 / .5 = .87; at .435, b against r selects at least .435 of r's half.
+    assert pairs[frozenset("bc")].verdict == "not certified"
+    assert pairs[frozenset("rc")].verdict == pairs[frozenset("rb")].verdict == "certified"
+    assert found.verdict == "not certified"
+
+
+def test_in_a_pair_without_the_reference_the_higher_rate_takes_its_place():
+    people = three_groups()
+    limits = people["g"].map({"b": 20, "c": 10, "r": 30})
+    people["hired"] = np.where(np.arange(900) // 3 % 30 < limits, "yes", "no")
+    pairs = {(pair.group, pair.reference) for pair in by_outcome(people, reference="r").pairs}
+    assert ("c", "b") in pairs
+
+
+@pytest.mark.slow
+def test_five_groups_of_noise_are_seldom_not_certified():
+    """100 runs: with a true error of 5%, over 11 false alarms is rarer than 1%."""
+    assert most_failures(100, 0.05) == 11
+    false_alarms = 0
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        people = pd.DataFrame(
+            {"x": random.normal(size=500), "g": np.array(list("abcdr"))[np.arange(500) % 5]}
+        )
+        found = certify(people, beta=0.1, auditors=CHEAP, folds=2)
+        false_alarms += found.verdict == "not certified"
+    assert false_alarms <= 11
 
 
 def test_the_worst_pair_is_first_and_gives_the_verdict():
     found = certify(three_groups())
-    assert found.worst.group == "c"
+    assert "c" in (found.worst.group, found.worst.reference)
     assert found.verdict == found.worst.verdict == "not certified"
-    assert found.pairs[-1].group == "b"
+    assert {found.pairs[-1].group, found.pairs[-1].reference} == {"b", "r"}
 
 
 def test_two_groups_are_one_pair(table):
@@ -484,7 +534,7 @@ def test_the_reason_says_that_the_tight_test_decided_alone():
 
 def test_rows_needed_settle_it_usually():
     """At least 3 of 5 simulated tables of that size."""
-    first = certify(gaussians(600, 0.2, 10)).worst
+    first = certify(gaussians(600, 0.2, 13)).worst
     assert first.verdict == "inconclusive"
     assert 600 < first.rows_needed < 100_000
     again = [certify(gaussians(first.rows_needed, 0.2, 100 + s)).verdict for s in range(5)]
@@ -601,13 +651,30 @@ def test_the_progress_bar_can_be_switched_off(monkeypatch, capsys, progress, is_
 
 def test_columns_of_numbers_and_words_are_noted():
     plan = SimpleNamespace(left_out=(), features=("x", "y"), sizes=(10, 10))
-    claim = "the claim covers only rules that these auditors can find"
     pair = SimpleNamespace(sampling_error=0.1)
-    assert certificate_notes(plan, [pair], leaks=(), audited=20) == (claim,)
+    assert certificate_notes(plan, [pair], leaks=(), audited=20) == (CLAIM,)
     assert certificate_notes(plan, [pair], leaks=(), audited=20, mixed=["x"]) == (
         "column 'x' holds numbers and words; it is taken as categories",
-        claim,
+        CLAIM,
     )
+
+
+def test_the_claim_is_that_of_these_auditors_and_names_what_it_leaves_out():
+    assert "found by these auditors" in CLAIM
+    assert "does not exclude" in CLAIM
+
+
+def test_a_certificate_names_its_kind_and_the_versions(table):
+    found = by_outcome(table)
+    assert found.kind == found.to_dict()["kind"] == "found"
+    assert found.versions["scikit-learn"] == sklearn.__version__
+    assert set(found.versions) == {"fourfifths", "numpy", "scipy", "scikit-learn"}
+
+
+def test_classifiers_of_ones_own_are_noted_as_not_rerunnable(table):
+    found = certify(table, auditors={"mine": GaussianNB(), "naive-bayes": None})
+    assert any("'mine' are classifiers of your own" in note for note in found.notes)
+    assert not any("of your own" in note for note in certify(table).notes)
 
 
 def test_the_worst_verdict_comes_first_and_then_the_lowest_upper_limit():

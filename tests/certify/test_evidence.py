@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from fourfifths._certify.auditors import OutOfFold
 from fourfifths._certify.evidence import (
@@ -16,6 +17,7 @@ from fourfifths._certify.evidence import (
 )
 from fourfifths._certify.plan import Beta
 from fourfifths._stats.intervals import ratio_interval
+from fourfifths._stats.tangent import best_slope
 
 
 def known(rate):
@@ -51,11 +53,14 @@ def counts_of(side):
     return side.selected_harmed, side.n_harmed, side.selected_favored, side.n_favored
 
 
-def evidence_of(group, reference, rate, n=1000, confidence=0.95):
+def weighed(answers, is_reference, *, betas):
+    """Return the evidence of one auditor alone, about one pair."""
+    return weigh(answers, is_reference, betas=betas, threshold=0.8, confidence=0.95, corrected=0.95)
+
+
+def evidence_of(group, reference, rate, n=1000):
     score, labels = stepped(group, reference, n)
-    return {
-        "one": weigh(answer(score, labels, rate), labels, betas=both(rate), confidence=confidence)
-    }
+    return {"one": weighed(answer(score, labels, rate), labels, betas=both(rate))}
 
 
 def test_errors_are_counted_on_each_side():
@@ -70,9 +75,7 @@ def test_errors_are_counted_on_each_side():
 
 def test_a_score_of_zero_is_taken_for_the_group():
     labels = np.array([False, False, True, True])
-    found = weigh(
-        answer([0, 0, 0, 1], labels, 0.5), labels, betas=both(0.5), confidence=0.95
-    ).errors
+    found = weighed(answer([0, 0, 0, 1], labels, 0.5), labels, betas=both(0.5)).errors
     assert (found.wrong, found.wrong_reference) == (0, 1)
 
 
@@ -107,24 +110,72 @@ def test_most_is_the_upper_limit_of_the_rules_ratio():
 def test_a_rule_that_selects_no_one_shows_nothing():
     score, labels = stepped(0.3, 0.7, 100)
     no_one = np.zeros(200, bool)
-    found = weigh(
+    found = weighed(
         OutOfFold(score=score, selected={"group": no_one, "reference": no_one}),
         labels,
         betas=both(0.3),
-        confidence=0.95,
     )
     assert np.isnan(found.group.ratio)
     assert verdict_of({"one": found}, 0.8) != "not certified"
 
 
-@pytest.mark.parametrize("beta", [0.05, 0.5, 1.0])
-def test_least_is_the_lower_end_of_the_band(beta):
-    # Both distributions may be off by sqrt(ln(4 / .05) / 2000) = .0468: two groups, two sides.
+def limit_by_hand(beta, *, alpha, slope, lowest):
+    """Return the lower limit of the floor of a score with two values, .4 and .5 of 1,000 rows.
+
+    The main line gets 95% of alpha. At each of the three cuts, the half widths of Clopper and
+    Pearson's limits are added in squares. Eight other lines get the rest; half widths are added.
+    """
+    lines = [(slope, 0.95 * alpha, np.hypot)]
+    for place in range(8):
+        other = lowest + (place + 0.5) / 8 * (1.25 - lowest)
+        lines.append((other, 0.05 * alpha / 8 / 2, np.add))
+    best = 1.0
+    for line_slope, tail, join in lines:
+        intercepts = []
+        for counts in ((0, 0), (400, 500), (1000, 1000)):
+            widths = []
+            for count in counts:
+                low, high = proportion_confint(count, 1000, alpha=2 * tail, method="beta")
+                widths.append(max(high - count / 1000, count / 1000 - low))
+            difference = counts[1] / 1000 - line_slope * counts[0] / 1000
+            intercepts.append(difference + join(line_slope * widths[0], widths[1]))
+        best = min(best, max(intercepts) + line_slope * beta)
+    return beta / best
+
+
+@pytest.mark.parametrize("beta", [0.05, 0.3, 0.5, 0.7])
+def test_the_lower_limit_is_that_of_the_lowest_line(beta):
     score, labels = stepped(0.4, 0.5)
-    off = np.sqrt(np.log(80) / 2000)
-    best = np.interp(min(beta + off, 1), [0, 0.4, 1], [0, 0.5, 1]) + off
-    found = weigh(answer(score, labels, beta), labels, betas=both(beta), confidence=0.95)
-    assert found.group.lower_limit == pytest.approx(beta / min(best, 1))
+    found = weighed(answer(score, labels, beta), labels, betas=both(beta)).group
+    slope, lowest = best_slope(beta, 0.8), (1 - beta / 0.8) / (1 - beta)
+    expected = limit_by_hand(beta, alpha=0.05, slope=slope, lowest=lowest)
+    assert found.lower_limit == pytest.approx(expected)
+
+
+def test_above_the_threshold_every_ratio_passes():
+    # A rule that selects 85% of the group has a ratio of .85 even if it selects all others.
+    score, labels = stepped(0.0, 1.0)
+    assert weighed(answer(score, labels, 0.85), labels, betas=both(0.85)).group.lower_limit >= 0.8
+
+
+def test_lower_limits_are_not_corrected_and_upper_limits_are():
+    score, labels = stepped(0.4, 0.5)
+    one, many = (
+        weigh(
+            answer(score, labels, 0.4),
+            labels,
+            betas=both(0.4),
+            threshold=0.8,
+            confidence=0.95,
+            corrected=corrected,
+        ).group
+        for corrected in (0.95, 1 - 0.05 / 60)
+    )
+    assert one.lower_limit == many.lower_limit
+    assert many.upper_limit == pytest.approx(
+        float(ratio_interval(400, 1000, 500, 1000, confidence=1 - 0.05 / 60)[1])
+    )
+    assert one.upper_limit < many.upper_limit
 
 
 def test_limits_contain_the_floor():
@@ -132,15 +183,17 @@ def test_limits_contain_the_floor():
     assert side.lower_limit <= side.floor <= side.upper_limit
 
 
-def test_beta_of_an_outcome_counts_with_its_lower_end():
-    score, labels = stepped(0.45, 0.5)
+def test_beta_of_an_outcome_counts_with_its_lower_end_and_its_share_of_the_error_rate():
+    # A fifth of the error rate is beta's, and the slope is that of a beta of .2.
+    score, labels = stepped(0.4, 0.5)
     wide = {
-        side: Beta(rate=0.4, interval=(0.2, 0.6), counts=(20, 50))
+        side: Beta(rate=0.4, interval=(0.25, 0.6), counts=(20, 50))
         for side in ("group", "reference")
     }
-    found = weigh(answer(score, labels, 0.4), labels, betas=wide, confidence=0.95)
-    low = weigh(answer(score, labels, 0.4), labels, betas=both(0.2), confidence=0.95)
-    assert found.group.lower_limit == low.group.lower_limit
+    found = weighed(answer(score, labels, 0.4), labels, betas=wide).group
+    # The other slopes are spread for .5, whose lowest slope is (1 - .625) / .5.
+    expected = limit_by_hand(0.25, alpha=0.04, slope=best_slope(0.2, 0.8), lowest=0.75)
+    assert found.lower_limit == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +227,7 @@ def test_harm_to_the_reference_alone_is_seen_on_its_side():
     betas = {"group": known(0.95), "reference": known(0.3)}
     selected = {"group": answer(score, labels, 0.95).selected["group"], "reference": score < 0}
     answers = OutOfFold(score=score, selected=selected)
-    found = {"one": weigh(answers, labels, betas=betas, confidence=0.95)}
+    found = {"one": weighed(answers, labels, betas=betas)}
     assert verdict_of(found, 0.8, harmed="group") == "certified"
     assert verdict_of(found, 0.8, harmed="reference") == "not certified"
     assert verdict_of(found, 0.8) == "not certified"
@@ -186,9 +239,9 @@ def test_a_cut_that_takes_everyone_for_one_side_certifies_nothing():
     score = np.append(np.arange(100) < 10, np.arange(100) < 90) + 5.0
     no_one = np.zeros(200, dtype=bool)
     answers = OutOfFold(score=score, selected={"group": no_one, "reference": no_one})
-    found = {"one": weigh(answers, labels, betas=both(0.3), confidence=0.95)}
+    found = {"one": weighed(answers, labels, betas=both(0.3))}
     assert found["one"].errors.balanced_error_rate == 0.5
-    assert paper_verdict(found, both(0.3), threshold=0.8, confidence=0.95) != "certified"
+    assert paper_verdict(found, both(0.3), threshold=0.8) != "certified"
     assert verdict_of(found, 0.8) != "certified"
 
 
@@ -202,25 +255,20 @@ def test_a_cut_that_takes_everyone_for_one_side_certifies_nothing():
 )
 def test_the_papers_verdict_by_hand(group, reference, n, verdict):
     # Half less an eighth of beta, .4625 at .3, against errors of .3 and of .49.
-    assert (
-        paper_verdict(
-            evidence_of(group, reference, 0.3, n), both(0.3), threshold=0.8, confidence=0.95
-        )
-        == verdict
-    )
+    assert paper_verdict(evidence_of(group, reference, 0.3, n), both(0.3), threshold=0.8) == verdict
 
 
 def test_the_tight_test_certifies_what_the_papers_cannot():
     # 60% and 70% score high: BER .45, under .4625. At .3 the best rule selects .35: .857.
     found = evidence_of(0.6, 0.7, 0.3, 50_000)
     assert verdict_of(found, 0.8, harmed="group") == "certified"
-    assert paper_verdict(found, both(0.3), threshold=0.8, confidence=0.95) == "not certified"
+    assert paper_verdict(found, both(0.3), threshold=0.8) == "not certified"
 
 
 def test_rows_needed_to_show_harm_is_where_the_interval_leaves_the_threshold():
     found = evidence_of(0.35, 0.5, 0.35, 100)
     assert verdict_of(found, 0.8) == "inconclusive"
-    needed = rows_needed(found, both(0.35), threshold=0.8, confidence=0.95)
+    needed = rows_needed(found, both(0.35), threshold=0.8, confidence=0.95, corrected=0.95)
     for factor, settled in ((1.02, True), (0.98, False)):
         n = factor * needed / 2
         upper = float(ratio_interval(0.35 * n, n, 0.5 * n, n, confidence=0.95)[1])
@@ -228,11 +276,11 @@ def test_rows_needed_to_show_harm_is_where_the_interval_leaves_the_threshold():
 
 
 def test_rows_needed_to_show_safety_settles_it():
-    found = evidence_of(0.48, 0.52, 0.5, 200)
+    found = evidence_of(0.48, 0.52, 0.5, 150)
     assert verdict_of(found, 0.8) == "inconclusive"
-    needed = rows_needed(found, both(0.5), threshold=0.8, confidence=0.95)
-    enough = -(-needed // 2 // 100) * 100 + 100
-    assert enough > 200
+    needed = rows_needed(found, both(0.5), threshold=0.8, confidence=0.95, corrected=0.95)
+    enough = -(-needed // 2 // 50) * 50 + 50
+    assert enough > 150
     assert verdict_of(evidence_of(0.48, 0.52, 0.5, enough), 0.8) == "certified"
 
 
@@ -241,14 +289,13 @@ def test_rows_needed_counts_on_the_tight_test():
     score, labels = stepped(0.6, 0.7, 500)
     betas = {"group": known(0.3), "reference": known(0.9)}
     everyone = np.ones(1000, bool)
-    found = weigh(
+    found = weighed(
         OutOfFold(score=score, selected={"group": score > 0, "reference": everyone}),
         labels,
         betas=betas,
-        confidence=0.95,
     )
     assert verdict_of({"one": found}, 0.8) == "inconclusive"
-    needed = rows_needed({"one": found}, betas, threshold=0.8, confidence=0.95)
+    needed = rows_needed({"one": found}, betas, threshold=0.8, confidence=0.95, corrected=0.95)
     assert needed is not None
     assert 1000 < needed <= 100_000
 
@@ -261,14 +308,20 @@ def test_rows_needed_lets_the_interval_of_beta_shrink_too():
         side: Beta(rate=0.4, interval=(0.2, 0.6), counts=(20, 50))
         for side in ("group", "reference")
     }
-    found = {"one": weigh(answer(score, labels, 0.4), labels, betas=wide, confidence=0.95)}
+    found = {"one": weighed(answer(score, labels, 0.4), labels, betas=wide)}
     assert verdict_of(found, 0.8) == "inconclusive"
-    assert rows_needed(found, wide, threshold=0.8, confidence=0.95) is not None
+    assert rows_needed(found, wide, threshold=0.8, confidence=0.95, corrected=0.95) is not None
 
 
 def test_no_number_of_rows_settles_what_lies_on_the_threshold():
     assert (
-        rows_needed(evidence_of(0.4, 0.5, 0.4, 100), both(0.4), threshold=0.8, confidence=0.95)
+        rows_needed(
+            evidence_of(0.4, 0.5, 0.4, 100),
+            both(0.4),
+            threshold=0.8,
+            confidence=0.95,
+            corrected=0.95,
+        )
         is None
     )
 
@@ -279,7 +332,7 @@ def test_the_interval_of_the_floor_contains_it_even_where_the_rule_did_better():
     first = np.append(np.arange(1000) < 100, np.arange(1000) < 500)
     selected = {"group": first, "reference": score < 0}
     answers = OutOfFold(score=score, selected=selected)
-    side = weigh(answers, labels, betas=both(0.5), confidence=0.95).group
+    side = weighed(answers, labels, betas=both(0.5)).group
     assert side.upper_limit < side.floor == pytest.approx(2 / 3)
     assert side.floor_interval == (side.lower_limit, side.floor)
 
@@ -317,7 +370,7 @@ def test_a_witness_that_selects_no_one_has_no_ratio():
     score, labels = stepped(0.3, 0.7, 100)
     no_one = np.zeros(200, bool)
     answers = OutOfFold(score=score, selected={"group": no_one, "reference": no_one})
-    witness = witness_of({"one": weigh(answers, labels, betas=both(0.3), confidence=0.95)})
+    witness = witness_of({"one": weighed(answers, labels, betas=both(0.3))})
     assert np.isnan(witness.impact_ratio)
     assert witness.rates == {"a": 0, "r": 0}
 
@@ -326,7 +379,7 @@ def reason(evidence, rate, rows=None):
     return reason_for(
         verdict_of(evidence, 0.8),
         evidence,
-        paper=paper_verdict(evidence, both(rate), threshold=0.8, confidence=0.95),
+        paper=paper_verdict(evidence, both(rate), threshold=0.8),
         witness=witness_of(evidence),
         rows=rows,
         betas=both(rate),
@@ -351,19 +404,20 @@ def test_the_reason_names_the_limit_above_where_the_reference_is_harmed():
 
 
 def test_the_reason_to_certify_names_the_floor_and_both_rates():
-    # The band is sqrt(ln(80) / 100,000) = .0066 wide: .49 / (.51 + 2 * .0066 and a little).
     evidence = evidence_of(0.49, 0.51, 0.49, 50_000)
-    off = np.sqrt(np.log(80) / 100_000)
-    best = np.interp(0.49 + off, [0, 0.49, 1], [0, 0.51, 1]) + off
+    floor = min(evidence["one"].group.lower_limit, evidence["one"].reference.lower_limit)
     said = reason(evidence, 0.49)
-    assert said.startswith("decided by both tests: with 95% confidence, no rule that these")
-    assert f"an impact ratio below {0.49 / best:.3f}, provided" in said
+    assert said.startswith("decided by both tests: with 95% confidence, no rule found by these")
+    assert f"an impact ratio below {floor:.3f}, provided" in said
     assert "at least 49.0% of the group (or, if it harms the reference, at least 49.0%" in said
 
 
 @pytest.mark.parametrize(
     ("rows", "remedy"),
-    [(12_345, "about 12,345 rows like these would settle it"), (None, "cannot be estimated")],
+    [
+        (12_345, "about 12,345 rows like these would settle it"),
+        (None, "not with this beta: 100 times as many"),
+    ],
 )
 def test_the_reason_for_an_inconclusive_verdict_says_how_many_rows_would_settle_it(rows, remedy):
     evidence = evidence_of(0.49, 0.51, 0.49, 100)

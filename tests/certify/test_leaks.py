@@ -126,6 +126,7 @@ def test_loss_is_large_for_the_column_that_tells_and_none_for_noise():
         panel(["logistic"], [False] * 2, random_state=0)["logistic"],
         values,
         is_reference=labels,
+        sources=np.arange(2),
         random_state=0,
     )
     assert telling > 0.3
@@ -142,6 +143,7 @@ def test_loss_is_small_where_another_column_says_the_same():
             panel(["logistic"], [False] * 2, random_state=0)["logistic"],
             twice,
             is_reference=labels,
+            sources=np.arange(2),
             random_state=0,
         )
     )
@@ -240,3 +242,30 @@ def test_a_lighter_auditor_has_one_candidate_and_few_trees():
     assert pytest.approx(1.0) == machine.C  # the middle of 13 penalties from .001 to 1,000
     assert trees.max_iter == LOSS_TREES
     assert lighter_auditor(auditors["svm"]).random_state == 7
+
+
+def test_codes_that_tell_the_group_are_a_leak_even_as_numbers():
+    # 600 codes of five rows each: their quantiles say nothing, the single values everything.
+    random = np.random.default_rng(20)
+    codes = np.repeat(np.arange(600), 5)
+    of_group = random.random(600) < 0.5
+    error, _ = single_column(
+        codes.astype(float), of_group[codes], fold_of_row=np.arange(3000) % 5, beta=0.5
+    )
+    assert error < 0.05
+
+
+def test_a_column_is_left_out_together_with_its_details():
+    random = np.random.default_rng(21)
+    digits = random.integers(0, 10, 800)
+    labels = digits >= 5
+    # The column is noise for trees; its detail, in the second place, tells the group.
+    values = np.column_stack([random.normal(size=800), digits + 1.0])
+    (loss,) = losses(
+        panel(["details"], [False], random_state=0)["details"],
+        values,
+        is_reference=labels,
+        sources=np.array([0, 0]),
+        random_state=0,
+    )
+    assert loss > 0.4

@@ -96,7 +96,7 @@ def test_features_are_all_columns_without_a_role(table):
 
 def test_named_columns_are_the_features_once_each(table):
     plan = plan_of(table, outcome="hired", columns=["kind", "x", "kind"])
-    assert (plan.features, plan.left_out) == (("kind", "x"), ())
+    assert (plan.features, plan.left_out) == (("kind", "x"), ("g", "hired"))
     assert plan_of(table, outcome="hired", columns="x").features == ("x",)
 
 
@@ -108,9 +108,10 @@ def test_a_band_is_a_number_in_the_table_and_a_label_for_people():
 
 
 def test_beta_is_a_rate_with_its_exact_interval(table):
-    betas = plan_of(table, outcome="hired").betas([0], 0.95)
+    betas = plan_of(table, outcome="hired").betas([0], 1, 0.95)
     for side, selected in (("group", 60), ("reference", 120)):
-        exact = proportion_confint(selected, 200, alpha=0.05, method="beta")
+        # A fifth of 5% on each side.
+        exact = proportion_confint(selected, 200, alpha=0.02, method="beta")
         assert betas[side].rate == selected / 200
         assert betas[side].interval == pytest.approx(exact)
 
@@ -123,22 +124,29 @@ def test_beta_of_several_groups_is_that_of_all_their_rows():
     plan = plan_of(people, outcome="hired")
     assert plan.labels[plan.reference] == "r"
     members = [code for code, label in enumerate(plan.labels) if label != "r"]
-    assert plan.betas(members, 0.9)["group"].counts == (30, 60)
+    assert plan.betas(members, plan.reference, 0.9)["group"].counts == (30, 60)
 
 
 @pytest.mark.parametrize(
     ("beta", "rate", "interval"), [(0.3, 0.3, (0.3, 0.3)), ([0.2, 0.4], 0.2, (0.2, 0.4))]
 )
 def test_a_stated_beta_is_that_of_both_sides(table, beta, rate, interval):
-    betas = plan_of(table[["x", "g"]], beta=beta).betas([0], 0.95)
+    betas = plan_of(table[["x", "g"]], beta=beta).betas([0], 1, 0.95)
     stated = Beta(rate=rate, interval=interval, counts=None)
     assert betas == {"group": stated, "reference": stated}
 
 
 def test_the_lower_limit_of_beta_grows_with_the_rows():
     counted = Beta(rate=0.3, interval=(0.2, 0.4), counts=(30, 100))
-    expected = proportion_confint(300, 1000, alpha=0.05, method="beta")[0]
+    expected = proportion_confint(300, 1000, alpha=0.02, method="beta")[0]
     assert counted.lower_limit(10, 0.95) == pytest.approx(expected)
+
+
+def test_the_cuts_get_what_beta_leaves_of_the_error_rate():
+    assert Beta(rate=0.3, interval=(0.2, 0.4), counts=(30, 100)).cut_confidence(
+        0.95
+    ) == pytest.approx(0.96)
+    assert Beta(rate=0.3, interval=(0.3, 0.3), counts=None).cut_confidence(0.95) == 0.95
 
 
 def test_the_lower_limit_of_a_stated_beta_does_not_move():

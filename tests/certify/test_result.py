@@ -43,7 +43,8 @@ def test_several_groups_and_a_given_beta_fit_the_schema():
     written = json.loads(found.to_json())
     jsonschema.validate(written, SCHEMA)
     assert [pair["group"] for pair in written["pairs"]] != []
-    assert {pair["group"] for pair in written["pairs"]} == {"B", "H", "not W"}
+    pairs = {(pair["group"], pair["reference"]) for pair in written["pairs"]}
+    assert pairs == {("B", "W"), ("H", "W"), ("H", "B"), ("not W", "W")}
 
 
 def test_the_schema_is_strict(certificate):

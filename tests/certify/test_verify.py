@@ -71,6 +71,46 @@ def test_a_changed_reason_is_noticed(certificate):
     assert not fourfifths.verify(forged, people(400, 1.0)).same_certificate
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("notes", []),
+        ("left_out", []),
+        ("kind", "proven"),
+        ("threshold", 0.7),
+        ("rows", 7),
+        ("paper_verdict", "certified"),
+        ("protected", ["sex"]),
+    ],
+)
+def test_every_field_is_compared(certificate, field, value):
+    forged = json.loads(certificate.to_json()) | {field: value}
+    again = fourfifths.verify(forged, people(400, 1.0))
+    assert not again.same_certificate
+    assert all(text.startswith(field) for text in again.differences)
+
+
+def test_every_field_that_is_written_is_compared(certificate):
+    """A certificate of nothing differs in every field but its settings."""
+    written = json.loads(certificate.to_json())
+    kept = {key: written[key] for key in ("schema", "settings")}
+    again = fourfifths.verify(kept, people(400, 1.0))
+    remarked = " ".join(again.remarks)
+    assert "table was None" in remarked
+    assert "versions was None" in remarked
+
+
+def test_other_versions_and_another_name_are_remarked_on(certificate, tmp_path):
+    written = json.loads(certificate.to_json())
+    written["versions"]["numpy"] = "0.1"
+    people(400, 1.0).to_csv(tmp_path / "people.csv", index=False)
+    again = fourfifths.verify(written, tmp_path / "people.csv")
+    assert again.same_certificate
+    assert any(text.startswith("versions.numpy was '0.1' and is") for text in again.remarks)
+    assert any(text.startswith("table was") for text in again.remarks)
+    assert "versions.numpy was '0.1'" in str(again)
+
+
 def test_one_changed_outcome_is_other_data(certificate):
     other = people(400, 1.0)
     yes, no = (

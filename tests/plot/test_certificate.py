@@ -39,7 +39,7 @@ def test_the_figure_has_the_floor_and_the_auditors(certificate):
     figure = certificate.plot()
     figure.canvas.draw()
     floor, auditors = figure.axes
-    assert floor.get_ylabel() == "smallest impact ratio of any rule"
+    assert floor.get_ylabel() == "smallest impact ratio found"
     assert auditors.get_xlabel() == "balanced error rate of predicting membership"
     worst = certificate.worst
     title = f"ricci, {worst.group} against {worst.reference}: {worst.verdict}"
@@ -50,7 +50,9 @@ def test_the_floor_is_the_curves_and_beta_and_the_threshold_are_marked(certifica
     axis = floor_panel(certificate)
     worst = certificate.worst
     line = next(line for line in axis.lines if line.get_label().startswith("floor"))
-    assert list(line.get_ydata()) == pytest.approx(list(worst.curve.floor(line.get_xdata())))
+    assert list(line.get_ydata()) == pytest.approx(
+        list(worst.floor_limit.curve.floor(line.get_xdata()))
+    )
     assert vertical(axis) == [worst.beta]
     dashed = next(line for line in axis.lines if line.get_linestyle() == "--")
     assert set(dashed.get_ydata()) == {0.8}
@@ -93,6 +95,6 @@ def test_an_auditor_is_coloured_by_the_side_of_the_threshold(certificate, thresh
 def test_with_an_axis_the_floor_is_drawn_there(certificate):
     axis = Figure().add_subplot()
     assert certificate.plot(ax=axis) is axis
-    assert axis.get_ylabel() == "smallest impact ratio of any rule"
+    assert axis.get_ylabel() == "smallest impact ratio found"
     assert axis.get_title(loc="left").startswith("ricci, ")
     axis.figure.canvas.draw()

@@ -19,6 +19,7 @@ from fourfifths._report.document import to_document
 from fourfifths._report.terminal import document_text
 from fourfifths._stats.balanced_error import Posterior
 from fourfifths._stats.roc import Hull
+from fourfifths._stats.tangent import FloorLimit
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +34,18 @@ def sheet(certificate, title):
 
 def test_the_verdict_comes_first_and_then_its_grounds(certificate):
     lines = str(certificate).splitlines()
-    assert lines[0] == f"{certificate.verdict}: ricci, race, impact ratio 0.8, 118 rows"
     worst = certificate.worst
+    assert lines[0] == (
+        f"{certificate.verdict} (rules found by these auditors, beta {worst.beta:.3f}): ricci, "
+        "race, impact ratio 0.8, 118 rows"
+    )
     assert lines[2].startswith(f"{worst.group} against {worst.reference}: {worst.verdict}, ")
 
 
 def test_each_pair_has_a_sentence_and_a_row(certificate):
     document = to_document(certificate)
-    assert len(document.sections[0].sentences) == len(certificate.pairs) == 3
-    assert len(sheet(certificate, "each group against").rows) == 3
+    assert len(document.sections[0].sentences) == len(certificate.pairs) == 4
+    assert len(sheet(certificate, "all pairs of groups").rows) == 4
 
 
 def test_a_row_of_an_auditor_holds_its_figures(certificate):
@@ -54,7 +58,7 @@ def test_a_row_of_an_auditor_holds_its_figures(certificate):
 
 
 def test_only_pairs_that_are_not_certified_stand_out(certificate):
-    found = sheet(certificate, "each group against")
+    found = sheet(certificate, "all pairs of groups")
     verdicts = [pair.verdict for pair in certificate.pairs]
     expected = [index for index, verdict in enumerate(verdicts) if verdict == "not certified"]
     assert list(found.marked) == expected
@@ -69,7 +73,7 @@ def test_the_tone_is_the_verdicts(certificate, verdict, tone):
 
 def test_one_pair_needs_no_table_of_pairs(certificate):
     alone = replace(certificate, pairs=certificate.pairs[:1])
-    assert "each group against" not in str(alone)
+    assert "all pairs of groups" not in str(alone)
 
 
 def test_of_many_leaks_ten_are_shown(certificate):
@@ -99,14 +103,14 @@ def test_at_80_columns_no_line_is_longer(certificate):
 
 def test_records_have_one_row_per_pair_and_auditor(certificate):
     records = certificate.to_records()
-    assert len(records) == 3 * 2
+    assert len(records) == 4 * 2
     first, auditor = records[0], certificate.worst.auditors[0]
     assert (first["group"], first["auditor"]) == (certificate.worst.group, auditor.name)
     assert first["balanced_error_rate"] == auditor.balanced_error_rate
     assert first["balanced_error_rate_low"] == auditor.interval[0]
     assert first["balanced_error_rate_high"] == auditor.interval[1]
     assert first["impact_floor_low"] == auditor.impact_floor_interval[0]
-    assert len(certificate.to_frame("polars")) == 6
+    assert len(certificate.to_frame("polars")) == 8
 
 
 def test_the_words_of_a_verdict_are_the_only_ones(certificate):
@@ -162,17 +166,22 @@ PAIR = PairCertificate(
         probability_below=0.999,
     ),
     rows_needed=None,
-    curve=Hull(
-        group=np.array([0.0, 1.0]), reference=np.array([0.0, 1.0]), n=1200, n_reference=2400
+    floor_limit=FloorLimit(
+        curve=Hull(
+            group=np.array([0.0, 1.0]), reference=np.array([0.0, 1.0]), n=1200, n_reference=2400
+        ),
+        slopes=np.array([1.0]),
+        intercepts=np.array([0.1]),
+        confidence=0.95,
     ),
 )
 
 
 def test_a_row_of_a_pair_holds_the_lowest_error_and_the_witness():
     found = pair_sheet([PAIR, replace(PAIR, group="H", verdict="certified")])
-    assert found.title == "each group against W"
+    assert found.title == "all pairs of groups"
     assert found.rows[0] == (
-        *("B", "1,200", "0.250", "0.425", "0.500", "0.450 to 0.550"),
+        *("B", "W", "1,200", "0.250", "0.425", "0.500", "0.450 to 0.550"),
         "not certified",
     )
     assert found.marked == (0,)

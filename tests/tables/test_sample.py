@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
 
-from fourfifths._tables.sample import Features, read_features
+from fourfifths._tables.sample import Features, days_of, read_features
 from fourfifths._tables.table import open_table
 
 GROUPS = [("a",), ("b",)]
@@ -157,13 +157,27 @@ def test_a_column_without_any_value_is_missing_throughout():
     assert np.isnan(column([None, None, None])[0]).all()
 
 
-def test_rare_categories_past_255_share_the_last_number():
+def test_every_category_has_a_number_however_many_there_are():
     often = [f"often {place}" for place in range(254)] * 2
     values, what = column(often + [f"once {place}" for place in range(50)])
     assert what == "category"
-    assert max(values) == 254
-    assert values[-50:] == [254] * 50
-    assert len(set(values)) == 255
+    assert sorted(set(values)) == list(range(304))
+
+
+def test_texts_of_categories_and_names_of_dates_are_kept():
+    table = pl.DataFrame(
+        {
+            "g": ["a", "b", "a"],
+            "town": ["x", "y", "y"],
+            "day": [datetime.date(2024, 2, 29), None, datetime.date(1999, 12, 31)],
+            "number": [1, 2, 3],
+        }
+    )
+    found = read(table, ["town", "day", "number"])
+    assert found.texts == {"town": ("y", "x")}
+    assert found.dates == ("day",)
+    days = days_of(found.values[:, 1])
+    assert np.datetime_as_string(days).tolist() == ["2024-02-29", "NaT", "1999-12-31"]
 
 
 def test_rows_of_unknown_membership_are_not_read():

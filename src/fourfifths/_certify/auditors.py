@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -28,11 +28,23 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._certify.details import DetailScores
 from fourfifths._certify.result import Side
 from fourfifths.errors import GroupError, OptionError, listed, nearest
 
-AuditorName = Literal["logistic", "svm", "naive-bayes", "trees"]
+AuditorName = Literal["logistic", "svm", "naive-bayes", "trees", "forest", "details"]
+# Those without details, which take any matrix of features.
+PLAIN_AUDITORS: tuple[AuditorName, ...] = ("logistic", "svm", "naive-bayes", "trees")
 SVM_PENALTIES = np.logspace(-3, 3, 13)
+# Candidates are tried in turn until so many of them have not improved the error by so much.
+PATIENCE = 3
+MIN_IMPROVEMENT = 0.002
+FOREST_TREES = 25
+# A forest costs more than everything else together. From so many rows it finds what is there to
+# find; what needs more rows, like single values of a column, is a detail.
+MAX_FOREST_ROWS = 16_000
+# scikit-learn's histogram trees take no more; rarer categories share the last code.
+MAX_CATEGORIES = 255
 MAX_DUMMY_COLUMNS = 100
 INNER_FOLDS = 3
 # The cut is one number: a fifth of the rows, or 5,000 of many, place it well enough.
@@ -92,6 +104,11 @@ def panel(
 def built_in_auditor(name: str, is_category: Sequence[bool], *, random_state: int) -> BalancedCut:
     """Return one of the auditors that `AuditorName` lists."""
     prepare: Any = encoder(is_category, sparse=True)
+    histogram_trees = HistGradientBoostingClassifier(
+        class_weight="balanced",
+        categorical_features=np.flatnonzero(is_category).tolist(),
+        random_state=random_state,
+    )
     candidates: tuple[Any, ...]
     if name == "logistic":
         candidates = (LogisticRegression(class_weight="balanced", max_iter=1000),)
@@ -104,12 +121,20 @@ def built_in_auditor(name: str, is_category: Sequence[bool], *, random_state: in
         candidates = (GaussianNB(priors=[0.5, 0.5]),)
     elif name == "trees":
         # Histogram trees take categories and missing values as they are.
-        prepare = EmptyColumnsFilled()
+        prepare = TreeColumns(is_category)
+        candidates = (histogram_trees,)
+    elif name == "forest":
+        # Grown until each leaf is pure, with random cuts of the values themselves, not of bins.
+        prepare = TreeColumns(is_category, pooled=False)
+        forest = ExtraTreesClassifier(
+            FOREST_TREES, class_weight="balanced", random_state=random_state
+        )
+        candidates = (SampledRows(forest, max_rows=MAX_FOREST_ROWS, random_state=random_state),)
+    elif name == "details":
+        prepare = TreeColumns(is_category, with_details=True)
         candidates = (
-            HistGradientBoostingClassifier(
-                class_weight="balanced",
-                categorical_features=list(is_category),
-                random_state=random_state,
+            DetailScores(
+                histogram_trees, feature_count=len(is_category), random_state=random_state
             ),
         )
     else:
@@ -129,7 +154,8 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     encoder : transformer
         Fitted before the classifier.
     candidates : sequence of classifiers
-        The candidate with the lowest balanced error rate on inner folds is used.
+        The candidate with the lowest balanced error rate on inner folds is used. They are tried in
+        this order, and no further once several in a row have hardly improved the error.
     random_state : int
 
     Attributes
@@ -140,7 +166,11 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     held_scores_, held_labels_ : array
         Scores (less the cut) of training rows by a fit that has not seen them, and whether each
         row is of the reference.
+    held_fits_ : {"same fit", "inner folds"}
+        Whether `held_scores_` are those of `classifier_`, or of other fits to fewer rows.
     """
+
+    held_fits_: Literal["same fit", "inner folds"] = "same fit"
 
     def __init__(self, encoder: Any, candidates: Sequence[Any], *, random_state: int = 0) -> None:
         self.encoder = encoder
@@ -163,11 +193,13 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
                 train, held = next(split.split(y, y))
                 best = self.choose_candidate(X[train], y[train])[0]
-                self.encoder_, (self.classifier_,) = self._fit(X[train], y[train], [best])
+                self._fit(X[train], y[train], best)
                 scores, labels = self._score(X[held]), y[held]
+                self.held_fits_ = "same fit"
             else:
                 best, scores, labels = self.choose_candidate(X, y)
-                self.encoder_, (self.classifier_,) = self._fit(X, y, [best])
+                self._fit(X, y, best)
+                self.held_fits_ = "inner folds"
         self.cut_ = best_cut(scores, labels)[0]
         self.held_scores_, self.held_labels_ = scores - self.cut_, labels
         return self
@@ -188,7 +220,8 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         To harm the group is to select the rows that look most like the reference, and the reverse.
         The cut of the rule is set on held training rows, so that it selects a share `rate` of the
-        harmed side there.
+        harmed side there. If other fits have scored them, the rule selects the same share of all
+        rows that are asked about, whatever their groups.
 
         Parameters
         ----------
@@ -202,17 +235,19 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             the share of such rows that `rate` still needs.
         """
         sign = 1 if harmed == "group" else -1
-        held = sign * self.held_scores_[self.held_labels_ == (harmed == "reference")]
-        target = rate * held.size
-        cut = np.sort(held)[held.size - max(1, int(np.ceil(target)))]
-        share_at_cut = (target - np.sum(held > cut)) / np.sum(held == cut)
-        directed = sign * scores
+        held, directed = sign * self.held_scores_, sign * scores
+        is_harmed = self.held_labels_ == (harmed == "reference")
+        cut, share_at_cut = cut_of_share(held[is_harmed], rate)
+        if self.held_fits_ == "inner folds":
+            # Each fit has a scale of its own, so it is not the cut that is kept but how many rows
+            # of both sides it selects.
+            share = np.mean(held > cut) + share_at_cut * np.mean(held == cut)
+            cut, share_at_cut = cut_of_share(directed, float(share))
         return np.asarray((directed > cut) | ((directed == cut) & (coin < share_at_cut)))
 
-    def _fit(self, X: FloatArray, y: BoolArray, candidates: Sequence[Any]) -> tuple[Any, list[Any]]:
-        encoder = clone(self.encoder).fit(X)
-        encoded = encoder.transform(X)
-        return encoder, [clone(candidate).fit(encoded, y) for candidate in candidates]
+    def _fit(self, X: FloatArray, y: BoolArray, candidate: Any) -> None:
+        self.encoder_ = clone(self.encoder).fit(X)
+        self.classifier_ = clone(candidate).fit(self.encoder_.transform(X), y)
 
     def _score(self, X: FloatArray) -> FloatArray:
         return score_of(self.classifier_, self.encoder_.transform(X))
@@ -236,13 +271,23 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         splits = [(np.arange(y.size),) * 2]  # a single row of a group cannot be held out
         if folds > 1:
             splits = stratified_folds(y, folds, random_state=self.random_state)
-        scores = np.empty((len(self.candidates), y.size))
+        encoded = []
         for train, test in splits:
-            encoder, classifiers = self._fit(X[train], y[train], self.candidates)
-            encoded = encoder.transform(X[test])
-            scores[:, test] = [score_of(classifier, encoded) for classifier in classifiers]
-        best = int(np.argmin([best_cut(candidate_scores, y)[1] for candidate_scores in scores]))
-        return self.candidates[best], scores[best], y
+            fold_encoder = clone(self.encoder).fit(X[train])
+            encoded.append((fold_encoder.transform(X[train]), fold_encoder.transform(X[test])))
+        best, best_scores, lowest, last_improvement = self.candidates[0], np.empty(0), np.inf, 0
+        for index, candidate in enumerate(self.candidates):
+            scores = np.empty(y.size)
+            for (train, test), (train_rows, test_rows) in zip(splits, encoded, strict=True):
+                scores[test] = score_of(clone(candidate).fit(train_rows, y[train]), test_rows)
+            error = best_cut(scores, y)[1]
+            if error < lowest - MIN_IMPROVEMENT:
+                last_improvement = index
+            if error < lowest:
+                best, best_scores, lowest = candidate, scores, error
+            if index - last_improvement >= PATIENCE:
+                break
+        return best, best_scores, y
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,6 +356,19 @@ def stratified_folds(
     return list(split.split(is_reference, is_reference))
 
 
+def cut_of_share(scores: FloatArray, share: float) -> tuple[float, float]:
+    """Return the cut above which a share of the scores lies, and what it needs of those at the cut.
+
+    Examples
+    --------
+    >>> cut_of_share(np.array([1.0, 2.0, 3.0, 3.0]), 0.25)
+    (3.0, 0.5)
+    """
+    target = share * scores.size
+    cut = np.sort(scores)[scores.size - min(max(1, int(np.ceil(target))), scores.size)]
+    return float(cut), float((target - np.sum(scores > cut)) / np.sum(scores == cut))
+
+
 def best_cut(scores: FloatArray, is_reference: BoolArray) -> tuple[float, float]:
     """Return the cut with the lowest balanced error rate, and that rate.
 
@@ -376,17 +434,73 @@ def encoder(is_category: Sequence[bool], *, sparse: bool, scaler: Any = None) ->
     )
 
 
-class EmptyColumnsFilled(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Set columns to 0 that have no value in the training rows; histogram trees refuse them."""
+class TreeColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Prepare the features for trees, which take categories and missing values as they are.
 
-    def fit(self, X: FloatArray, y: object = None) -> EmptyColumnsFilled:  # noqa: ARG002
+    Columns that have no value in the training rows are set to 0, because histogram trees refuse
+    them.
+
+    Parameters
+    ----------
+    is_category : sequence of bool
+        For each feature. Columns after the features are details.
+    pooled : bool
+        Whether categories beyond the 254 most frequent ones share a code.
+    with_details : bool
+        Whether the details are kept.
+    """
+
+    def __init__(
+        self, is_category: Sequence[bool], *, pooled: bool = True, with_details: bool = False
+    ) -> None:
+        self.is_category = is_category
+        self.pooled = pooled
+        self.with_details = with_details
+
+    def fit(self, X: FloatArray, y: object = None) -> TreeColumns:  # noqa: ARG002
         """Find the columns without any value."""
         self.empty_ = np.all(np.isnan(X), axis=0)
         return self
 
     def transform(self, X: FloatArray) -> FloatArray:
-        """Return the features with these columns set to 0."""
-        return np.where(self.empty_, 0.0, X)
+        """Return the columns that the trees see."""
+        prepared = np.where(self.empty_, 0.0, X)
+        if self.pooled:
+            categories = np.flatnonzero(self.is_category)
+            prepared[:, categories] = np.minimum(prepared[:, categories], MAX_CATEGORIES - 1)
+        return prepared if self.with_details else prepared[:, : len(self.is_category)]
+
+
+class SampledRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is fitted to at most so many rows, drawn at random within each group.
+
+    Parameters
+    ----------
+    classifier : classifier with predict_proba
+    max_rows : int
+    random_state : int
+    """
+
+    def __init__(self, classifier: Any, *, max_rows: int, random_state: int = 0) -> None:
+        self.classifier = classifier
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def fit(self, X: FloatArray, y: BoolArray) -> SampledRows:
+        """Draw the rows, and fit the classifier to them."""
+        self.classes_ = np.array([False, True])
+        if y.size > self.max_rows:
+            sample = StratifiedShuffleSplit(
+                1, train_size=self.max_rows, random_state=self.random_state
+            )
+            rows = next(sample.split(y, y))[0]
+            X, y = X[rows], y[rows]
+        self.classifier_ = clone(self.classifier).fit(X, y)
+        return self
+
+    def predict_proba(self, X: FloatArray) -> FloatArray:
+        """Return the share of the trees that vote for each side."""
+        return np.asarray(self.classifier_.predict_proba(X), dtype=np.float64)
 
 
 @contextmanager

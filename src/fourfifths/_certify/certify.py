@@ -1,4 +1,4 @@
-"""`certify`: whether any rule that uses only these columns can have disparate impact."""
+"""`certify`: whether auditors find a rule on these columns that has disparate impact."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from itertools import combinations
+from typing import Any, get_args
 
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._certify.auditors import BalancedCut, out_of_fold, panel, stratified_folds
+from fourfifths._certify.auditors import (
+    AuditorName,
+    BalancedCut,
+    out_of_fold,
+    panel,
+    stratified_folds,
+)
+from fourfifths._certify.details import find_details
 from fourfifths._certify.evidence import (
     find_witness,
     paper_verdict,
@@ -38,6 +46,12 @@ from fourfifths._tables.table import TableLike
 from fourfifths.errors import OptionError, listed
 
 MAX_ROWS = 100_000
+VERSIONED_PACKAGES = ("fourfifths", "numpy", "scipy", "scikit-learn")
+CLAIM = (
+    "the claim covers rules found by these auditors; it does not exclude rules that none of them "
+    "looks for, such as a code made of several columns at once (a hash), or the parity of many "
+    "columns that are not yes or no"
+)
 SEVERITY: Mapping[Verdict, int] = {"not certified": 0, "inconclusive": 1, "certified": 2}
 PROTECTED_WORDS = {
     *("age", "citizenship", "color", "colour", "disability", "ethnicity", "gender", "race"),
@@ -64,14 +78,15 @@ def certify(
     random_state: int = 0,
     progress: bool = True,
 ) -> Certificate:
-    """Certify that no rule on the features can have disparate impact, or show one that has.
+    """Certify that auditors find no rule with disparate impact, or show one that they find.
 
     Auditors predict the protected attribute from the features, out of fold. If even the strongest
-    auditor is hardly better than guessing, no rule that uses only those columns can select the
-    groups at very different rates: section 4 of the paper. There are two tests. The paper's
-    test compares the balanced error rate with `ber_threshold`. The tight test uses the whole ROC
-    curve: a rule that selects at least beta of the group has an impact ratio of at least
-    beta / R(beta), where R(beta) is the best rate on the reference at rate beta on the group.
+    auditor is hardly better than guessing, no rule that these auditors find selects the groups at
+    very different rates: section 4 of the paper. There are two tests. The paper's test compares
+    the balanced error rate with `ber_threshold`. The tight test uses the whole ROC curve: a rule
+    that selects at least beta of the group has an impact ratio of at least beta / R(beta), where
+    R(beta) is the best rate on the reference at rate beta on the group. All pairs of groups are
+    tested, and one verdict holds for all of them.
 
     Parameters
     ----------
@@ -91,12 +106,12 @@ def certify(
     threshold : float
         Of the impact ratio. Both sides count: a ratio above 1 / threshold is harm as well.
     auditors : sequence of names or mapping of name to classifier, optional
-        Names are "logistic", "svm", "naive-bayes" and "trees"; by default, all four are used. A
-        mapping may add your own scikit-learn classifiers, as in
-        ``{"mine": RandomForestClassifier(), "trees": None}``; only the auditors in it are used.
+        Names are "logistic", "svm", "naive-bayes", "trees", "forest" and "details"; by default,
+        all are used. A mapping may add your own scikit-learn classifiers, as in
+        ``{"mine": RandomForestClassifier(), "trees": None}``; only the auditors in it are used, and
+        `verify` cannot run the certificate again.
     confidence : float
-        Of the verdict on each pair of groups, corrected for the number of auditors and for both
-        sides.
+        Of the verdict over all auditors, both sides and all pairs of groups.
     folds : int
         Of the cross-validation.
     max_rows : int
@@ -160,7 +175,7 @@ def certify(
         random_state=random_state,
         also_hashed=[plan.outcome] if plan.outcome else [],
     )
-    pairs = pairs_with_reference(
+    pairs = pairs_of_groups(
         plan,
         features,
         rows_per_group=rows_per_group,
@@ -168,19 +183,22 @@ def certify(
         random_state=random_state,
     )
     chosen_auditors = panel(auditors, features.is_category, random_state=random_state)
+    details = find_details(features)
+    values = np.hstack([features.values, details.codes])
 
     total = len(pairs) * len(chosen_auditors) * folds + len(plan.features)
     with steps("auditing", total, enabled=progress) as bar:
         certificates = [
             certify_pair(
-                features.values[pair.rows],
+                values[pair.rows],
                 pair.is_reference,
                 group=pair.group,
-                reference=plan.labels[plan.reference],
+                reference=pair.reference,
                 betas=pair.betas,
                 auditors=chosen_auditors,
                 threshold=threshold,
                 confidence=confidence,
+                pair_count=len(pairs),
                 folds=folds,
                 random_state=random_state,
                 advance=bar.advance,
@@ -190,10 +208,11 @@ def certify(
         order = sorted(range(len(pairs)), key=lambda index: severity(certificates[index]))
         worst = pairs[order[0]]
         leaks = find_leaks(
-            features.values[worst.rows],
+            values[worst.rows],
             worst.is_reference,
             names=features.names,
             kinds=features.kinds,
+            detail_sources=details.sources,
             auditor=chosen_auditors[certificates[order[0]].strongest],
             beta=worst.betas["group"].rate,
             folds=folds,
@@ -210,7 +229,9 @@ def certify(
         "max_rows": int(max_rows),
         "random_state": int(random_state),
     }
+    custom = [name for name in chosen_auditors if name not in get_args(AuditorName)]
     return Certificate(
+        kind="found",
         verdict=ordered[0].verdict,
         pairs=ordered,
         leaks=leaks,
@@ -224,20 +245,25 @@ def certify(
         settings=plan.settings | settings,
         data_sha256=features.sha256,
         random_state=int(random_state),
-        versions={name: version(name) for name in ("fourfifths", "numpy", "scipy", "scikit-learn")},
+        versions={name: version(name) for name in VERSIONED_PACKAGES},
         notes=certificate_notes(
-            plan, ordered, leaks=leaks, audited=features.groups.size, mixed=features.mixed
+            plan,
+            ordered,
+            leaks=leaks,
+            audited=features.groups.size,
+            mixed=features.mixed,
+            custom=custom,
         ),
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """The rows of one comparison with the reference.
+    """The rows of one comparison.
 
     Attributes
     ----------
-    group : str
+    group, reference : str
     rows : int array
         Positions among the rows that were read, of the group and of the reference.
     is_reference : bool array
@@ -246,40 +272,53 @@ class Pair:
     """
 
     group: str
+    reference: str
     rows: IntArray
     is_reference: BoolArray
     betas: Mapping[Side, Beta]
 
 
-def pairs_with_reference(
+def pairs_of_groups(
     plan: Plan, features: Features, *, rows_per_group: int, confidence: float, random_state: int
 ) -> list[Pair]:
-    """Return each group against the reference and, if there are several, all of them together."""
+    """Return all pairs of groups and, if there are several, all others against the reference.
+
+    In a pair without the reference of the table, the group with the higher selection rate takes its
+    place; without an outcome, the larger one.
+    """
     random = np.random.default_rng(random_state)
     # In random order, so that the first rows of a group are a sample of it.
     rows = [
         random.permutation(np.flatnonzero(features.groups == code))
         for code in range(len(plan.groups))
     ]
-    compared = [code for code in range(len(plan.groups)) if code != plan.reference]
-    comparisons = [(plan.labels[code], [code]) for code in compared]
-    if len(compared) > 1:
-        comparisons.append((f"not {plan.labels[plan.reference]}", compared))
+    rates = np.array(plan.selected) / np.maximum(plan.rated, 1)
+    others = sorted(
+        (code for code in range(len(plan.groups)) if code != plan.reference),
+        key=lambda code: (-rates[code], -plan.sizes[code], code),
+    )
+    comparisons = [
+        (plan.labels[group], [group], reference)
+        for reference, group in combinations([plan.reference, *others], 2)
+    ]
+    if len(others) > 1:
+        comparisons.append((f"not {plan.labels[plan.reference]}", others, plan.reference))
     pairs = []
-    for name, members in comparisons:
+    for name, members, reference in comparisons:
         # Among groups taken together, each keeps its share of the table: the same fraction of
         # every group is used, as large as the group with the fewest sampled rows allows.
         total = sum(plan.sizes[code] for code in members)
         sampled = [rows[code].size / plan.sizes[code] for code in members]
         fraction = min(1.0, rows_per_group / total, *sampled)
         group_rows = [rows[code][: round(fraction * plan.sizes[code])] for code in members]
-        pair_rows = np.sort(np.concatenate([*group_rows, rows[plan.reference]]))
+        pair_rows = np.sort(np.concatenate([*group_rows, rows[reference]]))
         pairs.append(
             Pair(
                 group=name,
+                reference=plan.labels[reference],
                 rows=pair_rows,
-                is_reference=features.groups[pair_rows] == plan.reference,
-                betas=plan.betas(members, confidence),
+                is_reference=features.groups[pair_rows] == reference,
+                betas=plan.betas(members, reference, confidence),
             )
         )
     return pairs
@@ -295,6 +334,7 @@ def certify_pair(
     auditors: Mapping[str, BalancedCut],
     threshold: float,
     confidence: float,
+    pair_count: int = 1,
     folds: int,
     random_state: int,
     advance: Callable[[str], None],
@@ -303,23 +343,25 @@ def certify_pair(
 
     Parameters
     ----------
-    values : float array, rows by features
+    values : float array, rows by features and details
     is_reference : bool array
     group, reference : str
         Their names.
     betas : mapping of {"group", "reference"} to Beta
     auditors : mapping of name to BalancedCut
     threshold, confidence : float
+    pair_count : int
+        How many pairs of groups are certified together.
     folds, random_state : int
     advance : callable
         Called with a description after each fold of each auditor.
     """
-    # Bonferroni: every auditor may be the one that errs.
-    corrected = 1 - (1 - confidence) / len(auditors)
+    # Bonferroni: any auditor in any pair may be the one that finds harm where there is none.
+    corrected = 1 - (1 - confidence) / (len(auditors) * pair_count)
     splits = stratified_folds(is_reference, folds, random_state=random_state)
     evidence = {}
     for name, auditor in auditors.items():
-        description = f"{name} on {group}"
+        description = f"{name} on {group} and {reference}"
         try:
             answers = out_of_fold(
                 auditor,
@@ -331,14 +373,23 @@ def certify_pair(
             )
         except Exception as error:  # a user's classifier may raise anything
             raise OptionError(f"auditors: {name!r} failed: {in_one_line(error)}") from error
-        evidence[name] = weigh(answers, is_reference, betas=betas, confidence=corrected)
+        evidence[name] = weigh(
+            answers,
+            is_reference,
+            betas=betas,
+            threshold=threshold,
+            confidence=confidence,
+            corrected=corrected,
+        )
 
     verdict = verdict_of(evidence, threshold)
-    paper = paper_verdict(evidence, betas, threshold=threshold, confidence=corrected)
+    paper = paper_verdict(evidence, betas, threshold=threshold)
     witness = find_witness(evidence, group=group, reference=reference, confidence=corrected)
     rows = None
     if verdict == "inconclusive":
-        rows = rows_needed(evidence, betas, threshold=threshold, confidence=corrected)
+        rows = rows_needed(
+            evidence, betas, threshold=threshold, confidence=confidence, corrected=corrected
+        )
     strongest = min(evidence, key=lambda name: evidence[name].errors.balanced_error_rate)
     errors = evidence[strongest].errors
     beta, reverse_beta = betas["group"], betas["reference"]
@@ -391,7 +442,7 @@ def certify_pair(
             random_state=random_state,
         ),
         rows_needed=rows,
-        curve=evidence[strongest].group.curve,
+        floor_limit=evidence[strongest].group.limit,
     )
 
 
@@ -402,6 +453,7 @@ def certificate_notes(
     leaks: Sequence[Leak],
     audited: int,
     mixed: Sequence[str] = (),
+    custom: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return what a reader must know besides the figures.
 
@@ -414,6 +466,8 @@ def certificate_notes(
         The number of rows that were read.
     mixed : sequence of str
         The features that hold both numbers and words.
+    custom : sequence of str
+        The auditors that are classifiers of the user's own.
     """
     notes = []
     copies = [leak.feature for leak in leaks if leak.balanced_error_rate == 0]
@@ -439,8 +493,13 @@ def certificate_notes(
             f"sampling alone makes the BER uncertain by {sampling_error:.4f}"
         )
     if len(pairs) > 1:
-        notes.append("the stated confidence holds for the verdict of each pair on its own")
-    notes.append("the claim covers only rules that these auditors can find")
+        notes.append("the stated confidence holds for the verdicts of all pairs together")
+    if custom:
+        notes.append(
+            f"the auditors {listed(custom)} are classifiers of your own, which a file cannot hold: "
+            "this certificate cannot be run again by verify"
+        )
+    notes.append(CLAIM)
     return tuple(notes)
 
 

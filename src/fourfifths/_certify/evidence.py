@@ -2,15 +2,20 @@
 
 An auditor limits the lowest impact ratio that a rule can reach from two directions. From above: a
 rule that it found, whose cut was set on training rows, has a ratio with a score interval; the
-lowest ratio is at most the upper limit of that interval. From below: the distribution-free band
-around its ROC curve. Each limit is wrong with probability at most (1 - confidence) / (2 auditors)
-on each of the two sides, so all of them hold together with the stated confidence.
+lowest ratio is at most the upper limit of that interval. From below: lines that the ROC curve
+lies under (`_stats/tangent.py`).
+
+The two directions are corrected differently. A table is certified only if every auditor's lower
+limit passes, on both sides and in every pair. If one of them truly violates, that one passes with
+probability at most 1 - confidence, and the others do not matter. So lower limits are not corrected
+for their number. One rule that violates is enough not to certify. So upper limits are corrected for
+the number of auditors, sides and pairs together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,10 +25,15 @@ from fourfifths._certify.plan import Beta
 from fourfifths._certify.result import Side, Verdict, Witness
 from fourfifths._stats.balanced_error import Errors, ber_threshold
 from fourfifths._stats.intervals import ratio_interval
-from fourfifths._stats.roc import Hull, dkw, hull
+from fourfifths._stats.roc import Hull, hull_of_counts, score_counts
+from fourfifths._stats.tangent import Cuts, FloorLimit, floor_limit, line_slopes
 
-MAX_GROWTH = 1e6
+MAX_GROWTH = 100.0
 GROWTH_PRECISION = 1.005
+# The slopes must not depend on the rows that are tested, so they cannot follow a beta that is
+# estimated from them. The main slope of a beta of a fifth costs few rows from 0 to a third, and the
+# others are spread for betas up to a half.
+SLOPE_BETA, WIDEST_SLOPE_BETA = 0.2, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +48,13 @@ class SideEvidence:
         The concave hull of the out-of-fold ROC curve; its `group` is the harmed side.
     floor : float
         The impact floor at beta, from the curve.
+    limit : FloorLimit
+        The lower limit of the floor at any beta, not corrected.
+    paper_intercept : float
+        The upper limit of r - b, and so of 1 - 2 BER, at any cut.
     lower_limit, upper_limit : float
-        Limits of the lowest impact ratio, harmed over favored, in [0, 1].
+        Limits of the lowest impact ratio, harmed over favored, in [0, 1]. The lower one is that of
+        `limit` at beta's lower limit; the upper one is corrected.
     selected_harmed, n_harmed, selected_favored, n_favored : int
         How many rows of each side the rule selects that the auditor found.
     """
@@ -47,6 +62,8 @@ class SideEvidence:
     harmed: Side
     curve: Hull
     floor: float
+    limit: FloorLimit
+    paper_intercept: float
     lower_limit: float
     upper_limit: float
     selected_harmed: int
@@ -90,16 +107,13 @@ class AuditorEvidence:
     group: SideEvidence
     reference: SideEvidence
 
-    def ber_lower_limit(self, confidence: float) -> float:
-        """Return the lower limit of the BER of the best cut, from the band around the ROC curve.
+    @property
+    def ber_lower_limit(self) -> float:
+        """The lower limit of the BER of the best cut, not corrected.
 
-        The best cut has a BER of (1 - gap) / 2, with gap the largest distance between the two
-        distributions of the score; by `dkw`, the true gap is at most `reach` larger.
+        The best cut has a BER of (1 - gap) / 2, with gap the largest r - b of any cut.
         """
-        curve = self.group.curve
-        gap = float(np.max(curve.reference - curve.group))
-        reach = dkw(curve.n, confidence) + dkw(curve.n_reference, confidence)
-        return max(0.0, (1 - gap - reach) / 2)
+        return max(0.0, (1 - self.group.paper_intercept) / 2)
 
 
 Evidence = Mapping[str, AuditorEvidence]
@@ -117,7 +131,9 @@ def weigh(
     is_reference: BoolArray,
     *,
     betas: Mapping[Side, Beta],
+    threshold: float,
     confidence: float,
+    corrected: float,
 ) -> AuditorEvidence:
     """Return the limits that the out-of-fold answers of one auditor support.
 
@@ -127,8 +143,13 @@ def weigh(
     is_reference : bool array
     betas : mapping of {"group", "reference"} to Beta
         The selection rate of the side that is harmed.
+    threshold : float
+        Of the impact ratio; it sets the slope of the line.
     confidence : float
-        Corrected for the number of auditors.
+        Of the lower limits.
+    corrected : float
+        Of the upper limits and of the interval of the BER, two-sided: `confidence` corrected for
+        the number of auditors and pairs.
     """
     predicted_reference = answers.score > 0
     errors = Errors(
@@ -145,17 +166,37 @@ def weigh(
         selected_favored, n_favored = int(np.sum(selected & ~is_harmed)), int(np.sum(~is_harmed))
         upper_limit = float(
             ratio_interval(
-                selected_harmed, n_harmed, selected_favored, n_favored, confidence=confidence
+                selected_harmed, n_harmed, selected_favored, n_favored, confidence=corrected
             )[1]
         )
         # Rules that harm the reference select from the other end of the score.
-        curve = hull(answers.score if harmed == "group" else -answers.score, ~is_harmed)
+        score = answers.score if harmed == "group" else -answers.score
+        harmed_counts, favored_counts = score_counts(score, ~is_harmed)
+        curve = hull_of_counts(harmed_counts.astype(float), favored_counts.astype(float))
+        cuts = [np.append(0, np.cumsum(counts)) for counts in (harmed_counts, favored_counts)]
+        cut_confidence = beta.cut_confidence(confidence)
+        slopes = line_slopes(beta.rate, threshold)
+        if beta.counts:
+            slopes = line_slopes(SLOPE_BETA, threshold, widest=WIDEST_SLOPE_BETA)
+        limit = floor_limit(
+            curve,
+            *cuts,
+            n=n_harmed,
+            n_reference=n_favored,
+            slopes=slopes,
+            confidence=cut_confidence,
+        )
+        all_cuts = Cuts(
+            selected=cuts[0], selected_reference=cuts[1], n=n_harmed, n_reference=n_favored
+        )
         sides[harmed] = SideEvidence(
             harmed=harmed,
             curve=curve,
             floor=float(curve.floor(beta.rate)),
+            limit=limit,
+            paper_intercept=all_cuts.line(1.0, alpha=1 - cut_confidence),
             # The floor rises with beta, so the cautious floor is at the lower limit of beta.
-            lower_limit=float(curve.floor_band(beta.interval[0], confidence)[0]),
+            lower_limit=float(limit.at(beta.interval[0])),
             # Selecting everyone has a ratio of 1, so the lowest ratio is never above it.
             upper_limit=1.0 if np.isnan(upper_limit) else min(upper_limit, 1.0),
             selected_harmed=selected_harmed,
@@ -165,7 +206,7 @@ def weigh(
         )
     return AuditorEvidence(
         errors=errors,
-        interval=errors.interval(confidence),
+        interval=errors.interval(corrected),
         group=sides["group"],
         reference=sides["reference"],
     )
@@ -181,21 +222,20 @@ def verdict_of(evidence: Evidence, threshold: float, *, harmed: Side | None = No
     return "inconclusive"
 
 
-def paper_verdict(
-    evidence: Evidence, betas: Mapping[Side, Beta], *, threshold: float, confidence: float
-) -> Verdict:
+def paper_verdict(evidence: Evidence, betas: Mapping[Side, Beta], *, threshold: float) -> Verdict:
     """Return the verdict of the paper's test: the lowest BER against its threshold.
 
-    To certify, the lower limit of every auditor's BER must exceed the threshold of both sides. That
-    limit comes from the same band as the tight test: it moves the tangent of slope 1 by the width
-    of the band, and the ROC curve lies under its tangent. So whatever this test certifies, the
-    tight test certifies too.
+    To certify, the lower limit of every auditor's BER must exceed the threshold of both sides. The
+    paper's test is the tight test with slope 1. What it shows, the tight test shows with enough
+    rows; with few rows, chance may favor either slope. So that one verdict never contradicts the
+    other, the paper's test certifies only what the tight test certifies too.
     """
     thresholds = {
         side: float(ber_threshold(beta.interval[0], threshold)) for side, beta in betas.items()
     }
     auditors = evidence.values()
-    if all(auditor.ber_lower_limit(confidence) > max(thresholds.values()) for auditor in auditors):
+    is_shown = all(auditor.ber_lower_limit > max(thresholds.values()) for auditor in auditors)
+    if is_shown and verdict_of(evidence, threshold) == "certified":
         return "certified"
     if any(auditor.interval[1] <= thresholds["group"] for auditor in auditors):
         return "not certified"
@@ -237,12 +277,25 @@ def find_witness(evidence: Evidence, *, group: str, reference: str, confidence: 
 
 
 def rows_needed(
-    evidence: Evidence, betas: Mapping[Side, Beta], *, threshold: float, confidence: float
+    evidence: Evidence,
+    betas: Mapping[Side, Beta],
+    *,
+    threshold: float,
+    confidence: float,
+    corrected: float,
 ) -> int | None:
     """Return how many rows like these would settle an inconclusive verdict.
 
     All rates are held as observed while all counts grow by the same factor. None means that not
-    even a million times as many rows would settle it.
+    even 100 times as many rows would settle it.
+
+    Parameters
+    ----------
+    evidence : mapping of auditor to AuditorEvidence
+    betas : mapping of {"group", "reference"} to Beta
+    threshold : float
+    confidence, corrected : float
+        Of the lower and of the upper limits, as for `weigh`.
     """
     lowest = min(sides_of(evidence), key=lambda side: np.nan_to_num(side.ratio, nan=1.0))
 
@@ -252,31 +305,45 @@ def rows_needed(
             growth * lowest.n_harmed,
             growth * lowest.selected_favored,
             growth * lowest.n_favored,
-            confidence=confidence,
+            confidence=corrected,
         )[1]
         return bool(upper_limit < threshold)
 
     def floor_is_shown(growth: float) -> bool:
         rates = {side: beta.lower_limit(growth, confidence) for side, beta in betas.items()}
-        for side in sides_of(evidence):
-            curve = side.curve
-            grown = replace(
-                curve, n=int(growth * curve.n), n_reference=int(growth * curve.n_reference)
-            )
-            if not grown.floor_band(rates[side.harmed], confidence)[0] >= threshold:
-                return False
-        return True
+        return all(
+            grown_limit(side.limit, growth).at(rates[side.harmed]) >= threshold
+            for side in sides_of(evidence)
+        )
 
     is_settled = harm_is_shown if lowest.ratio < threshold else floor_is_shown
     if not is_settled(MAX_GROWTH):
         return None
-    # Bisection on the logarithm: the answer may be anywhere between 1 and a million times.
+    # Bisection on the logarithm: the answer may be anywhere between 1 and a hundred times.
     low, high = 1.0, MAX_GROWTH
     while high / low > GROWTH_PRECISION:
         middle = float(np.sqrt(low * high))
         low, high = (low, middle) if is_settled(middle) else (middle, high)
     errors = next(iter(evidence.values())).errors
     return int(np.ceil(high * (errors.n + errors.n_reference)))
+
+
+def grown_limit(limit: FloorLimit, growth: float) -> FloorLimit:
+    """Return the limit that `growth` times as many rows with the same curve would give.
+
+    Only the corners of the curve are looked at: with many rows, no other cut comes close.
+    """
+    curve = limit.curve
+    n, n_reference = growth * curve.n, growth * curve.n_reference
+    return floor_limit(
+        curve,
+        n * curve.group,
+        n_reference * curve.reference,
+        n=n,
+        n_reference=n_reference,
+        slopes=limit.slopes,
+        confidence=limit.confidence,
+    )
 
 
 def reason_for(
@@ -324,17 +391,18 @@ def reason_for(
         tests = "both tests" if paper == "certified" else "the tight test alone"
         shares = [f"{betas[side].interval[0]:.1%}" for side in ("group", "reference")]
         return (
-            f"decided by {tests}: {surely}, no rule that these auditors can find has an impact "
-            f"ratio below {lower_limit:.3f}, provided that it selects at least {shares[0]} of the "
-            f"group (or, if it harms the reference, at least {shares[1]} of the reference); "
-            f"{by_paper}"
+            f"decided by {tests}: {surely}, no rule found by these auditors has an impact ratio "
+            f"below {lower_limit:.3f}, provided that it selects at least {shares[0]} of the group "
+            f"(or, if it harms the reference, at least {shares[1]} of the reference); {by_paper}"
         )
     upper_limit = min(side.upper_limit for side in sides_of(evidence))
-    remedy = "how many rows would settle it cannot be estimated from this table"
+    remedy = (
+        f"not with this beta: {MAX_GROWTH:.0f} times as many rows like these would not settle it"
+    )
     if rows:
         remedy = f"about {rows:,} rows like these would settle it"
     return (
-        f"{surely}, the lowest impact ratio of a rule lies between {lower_limit:.3f} and "
-        f"{upper_limit:.3f}, and the threshold {threshold:g} lies between them; {remedy}; "
-        f"{by_paper}"
+        f"{surely}, the lowest impact ratio of a rule found by these auditors lies between "
+        f"{lower_limit:.3f} and {upper_limit:.3f}, and the threshold {threshold:g} lies between "
+        f"them; {remedy}; {by_paper}"
     )

@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.base import clone
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._certify.auditors import BalancedCut, stratified_folds
+from fourfifths._certify.auditors import MAX_CATEGORIES, BalancedCut, stratified_folds
+from fourfifths._certify.details import MAX_SHARE_DISTINCT
 from fourfifths._certify.result import Leak
 from fourfifths._stats.roc import hull, hull_of_counts
-from fourfifths._tables.sample import MAX_CATEGORIES
 
 MIN_CELLS, MAX_CELLS = 4, 64
 ROWS_PER_CELL = 20
@@ -34,6 +34,7 @@ def find_leaks(
     *,
     names: Sequence[str],
     kinds: Sequence[str],
+    detail_sources: IntArray,
     auditor: BalancedCut,
     beta: float,
     folds: int,
@@ -44,10 +45,12 @@ def find_leaks(
 
     Parameters
     ----------
-    values : float array, rows by columns
+    values : float array, rows by columns and details
     is_reference : bool array
     names, kinds : sequence of str
         Of the columns.
+    detail_sources : int array
+        For each detail, the position of the column that it is made of.
     auditor : BalancedCut
         The strongest auditor.
     beta : float
@@ -61,9 +64,13 @@ def find_leaks(
         stratified_folds(is_reference, folds, random_state=random_state)
     ):
         fold_of_row[test] = fold
-    column_losses = losses(auditor, values, is_reference=is_reference, random_state=random_state)
+    sources = np.concatenate([np.arange(len(names)), detail_sources])
+    column_losses = losses(
+        auditor, values, is_reference=is_reference, sources=sources, random_state=random_state
+    )
+    columns = values.T[: len(names)]
     leaks = []
-    for name, kind, column_values, loss in zip(names, kinds, values.T, column_losses, strict=True):
+    for name, kind, column_values, loss in zip(names, kinds, columns, column_losses, strict=True):
         error, floor = single_column(
             column_values, is_reference, fold_of_row=fold_of_row, beta=beta
         )
@@ -77,8 +84,23 @@ def find_leaks(
 def single_column(
     values: FloatArray, is_reference: BoolArray, *, fold_of_row: IntArray, beta: float
 ) -> tuple[float, float]:
-    """Return the balanced error rate and the impact floor of the best rule on one column."""
-    cells = cells_of(values)
+    """Return the balanced error rate and the impact floor of the best rule on one column.
+
+    A column with many values is looked at twice, by its quantiles and by its single values; the
+    rule with the lower error counts.
+    """
+    rules = [
+        rule_on_cells(cells, is_reference, fold_of_row=fold_of_row, beta=beta)
+        for cells in (cells_of(values), single_values(values))
+        if cells is not None
+    ]
+    return min(rules)
+
+
+def rule_on_cells(
+    cells: IntArray, is_reference: BoolArray, *, fold_of_row: IntArray, beta: float
+) -> tuple[float, float]:
+    """Return the balanced error rate and the impact floor of the best rule on these cells."""
     cell_count, fold_count = int(cells.max()) + 1, int(fold_of_row.max()) + 1
 
     def count_rows(rows: BoolArray) -> FloatArray:
@@ -111,12 +133,17 @@ def single_column(
 
 
 def losses(
-    auditor: BalancedCut, values: FloatArray, *, is_reference: BoolArray, random_state: int
+    auditor: BalancedCut,
+    values: FloatArray,
+    *,
+    is_reference: BoolArray,
+    sources: IntArray,
+    random_state: int,
 ) -> Iterator[float]:
     """Yield, column by column, how much the auditor's balanced error rate grows without it.
 
-    The auditor is fitted anew without each column, on a sample of at most `LOSS_ROWS` / 2 rows of
-    each group. The error is that of the best cut.
+    The auditor is fitted anew without each column and its details, on a sample of at most
+    `LOSS_ROWS` / 2 rows of each group. The error is that of the best cut.
     """
     random = np.random.default_rng(random_state)
     members = [np.flatnonzero(is_reference == side) for side in (False, True)]
@@ -135,22 +162,40 @@ def losses(
         return float((1 - np.max(curve.reference - curve.group)) / 2)
 
     error = lowest_error(values)
-    for column in range(values.shape[1]):
+    for column in np.unique(sources):
         without = values.copy()
-        without[:, column] = 0.0  # a constant predicts nothing, and keeps the encoder's columns
+        # A constant predicts nothing, and keeps the encoder's columns.
+        without[:, sources == column] = 0.0
         yield lowest_error(without) - error
 
 
 def lighter_auditor(auditor: BalancedCut) -> BalancedCut:
     """Return a cheaper version of the auditor, to be fitted once for each column.
 
-    Penalties are not chosen anew: the middle candidate is used each time. Boosting stops after the
-    first trees, which are enough to see what a column is worth.
+    Penalties are not chosen anew: the middle candidate is used each time. The first trees of a
+    boosting or of a forest are enough to see what a column is worth.
     """
     classifier = clone(auditor.candidates[len(auditor.candidates) // 2])
-    if {"max_iter", "max_leaf_nodes"} <= set(classifier.get_params()):
-        classifier.set_params(max_iter=LOSS_TREES)
+    parameters = classifier.get_params()
+    for prefix in ("", "classifier__"):
+        if prefix + "max_leaf_nodes" in parameters:
+            count = "max_iter" if prefix + "max_iter" in parameters else "n_estimators"
+            classifier.set_params(**{prefix + count: LOSS_TREES})
     return BalancedCut(auditor.encoder, (classifier,), random_state=auditor.random_state)
+
+
+def single_values(values: FloatArray) -> IntArray | None:
+    """Return each value as a cell, 0 where it is missing.
+
+    None if there are few values, or if they hardly repeat.
+    """
+    present = ~np.isnan(values)
+    distinct, cell_of_present = np.unique(values[present], return_inverse=True)
+    if not MAX_CATEGORIES < distinct.size < MAX_SHARE_DISTINCT * values.size:
+        return None
+    cells = np.zeros(values.shape, dtype=np.int64)
+    cells[present] = cell_of_present + 1
+    return cells
 
 
 def cells_of(values: FloatArray) -> IntArray:

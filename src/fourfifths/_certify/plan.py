@@ -28,6 +28,8 @@ from fourfifths.errors import ColumnError, GroupError, OptionError, listed
 MIN_FOLDS = 2
 MIN_AUDITED_ROWS = 20
 SEED_LIMIT = 2**32  # scikit-learn takes no larger seed
+# The share of the error rate that the lower limit of an estimated beta gets; the cuts get the rest.
+BETA_ERROR_SHARE = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,8 @@ class Beta:
     rate : float
         Estimated from the outcome, or stated by the user.
     interval : tuple of float
-        Limits of the rate; for a stated number, both are that number.
+        Limits of the rate; for a stated number, both are that number. Each limit of an estimated
+        rate is wrong with probability at most `BETA_ERROR_SHARE` of the error rate.
     counts : (selected, n) or None
         None for a stated rate.
     """
@@ -53,7 +56,20 @@ class Beta:
         if self.counts is None:
             return self.interval[0]
         selected, n = self.counts
-        return float(clopper_pearson(growth * selected, growth * n, confidence=confidence)[0])
+        return beta_interval(growth * selected, growth * n, confidence)[0]
+
+    def cut_confidence(self, confidence: float) -> float:
+        """Return the confidence that is left for the cuts after that of beta's lower limit."""
+        if self.counts is None:
+            return confidence
+        return 1 - (1 - BETA_ERROR_SHARE) * (1 - confidence)
+
+
+def beta_interval(selected: float, n: float, confidence: float) -> Interval:
+    """Return exact limits, each of which is wrong with its share of the error rate at most."""
+    tail = BETA_ERROR_SHARE * (1 - confidence)
+    low, high = clopper_pearson(selected, n, confidence=1 - 2 * tail)
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,21 +112,23 @@ class Plan:
     stated_beta: float | tuple[float, float] | None
     settings: dict[str, Any]
 
-    def betas(self, members: Sequence[int], confidence: float) -> dict[Side, Beta]:
-        """Return the selection rate of some groups taken together, and that of the reference.
+    def betas(self, members: Sequence[int], reference: int, confidence: float) -> dict[Side, Beta]:
+        """Return the selection rate of some groups taken together, and that of another group.
 
         Parameters
         ----------
         members : sequence of int
             Positions among the groups.
+        reference : int
+            The position of the group that they are compared with.
         confidence : float
-            Of the exact (Clopper-Pearson) intervals.
+            Of the verdict; `beta_interval` says what the limits get of it.
         """
         if self.stated_beta is not None:
             low, high = np.broadcast_to(self.stated_beta, 2)
             stated = Beta(rate=float(low), interval=(float(low), float(high)), counts=None)
             return {"group": stated, "reference": stated}
-        sides: dict[Side, Sequence[int]] = {"group": members, "reference": [self.reference]}
+        sides: dict[Side, Sequence[int]] = {"group": members, "reference": [reference]}
         betas: dict[Side, Beta] = {}
         for side, codes in sides.items():
             selected = sum(self.selected[code] for code in codes)
@@ -121,9 +139,10 @@ class Plan:
                     "selected, so the outcome gives no selection rate to certify for; state beta "
                     "as a number"
                 )
-            low, high = clopper_pearson(selected, n, confidence=confidence)
             betas[side] = Beta(
-                rate=selected / n, interval=(float(low), float(high)), counts=(selected, n)
+                rate=selected / n,
+                interval=beta_interval(selected, n, confidence),
+                counts=(selected, n),
             )
         return betas
 
@@ -230,9 +249,8 @@ def choose_features(
     Without `features`, all columns are used but the protected ones, the outcome, and those that a
     shipped data set marks as protected too or as its split into training and test rows.
     """
-    left_out: list[str] = []
+    left_out = [column for column in table.columns if column in roles.not_features]
     if features is None:
-        left_out = [column for column in table.columns if column in roles.not_features]
         features = [column for column in table.columns if column not in roles.not_features]
         if not features:
             raise ColumnError(
@@ -249,6 +267,7 @@ def choose_features(
                 raise ColumnError(f"columns: {column!r} is protected; a rule may not use it")
             if column == roles.outcome:
                 raise ColumnError(f"columns: {column!r} is the outcome; a rule may not use it")
+        left_out = [column for column in left_out if column not in features]
     nested = [column for column in features if table.dtype(column).is_nested()]
     if nested:
         raise ColumnError(

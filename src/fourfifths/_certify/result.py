@@ -9,9 +9,11 @@ from typing import Any, ClassVar, Literal
 from fourfifths._arrays import Interval
 from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.balanced_error import Posterior
-from fourfifths._stats.roc import Hull
+from fourfifths._stats.tangent import FloorLimit
 
 Verdict = Literal["certified", "not certified", "inconclusive"]
+# What the claim rests on: auditors that looked for a rule.
+CertificateKind = Literal["found"]
 # Who a rule harms: the group that is compared, or the reference.
 Side = Literal["group", "reference"]
 SCHEMA = "fourfifths/certificate/1"
@@ -26,11 +28,13 @@ class AuditorResult:
     name : str
     balanced_error_rate, interval
         Of predicting the group out of fold, in [0, 1]. The interval has the stated confidence
-        after correction for the number of auditors.
+        after correction for the number of auditors and pairs.
     impact_bound : float
         The paper's lower bound of the impact ratio: beta / (beta + 1 - 2 BER).
     impact_floor, impact_floor_interval
-        The tight lower bound, beta / R(beta), from the out-of-fold ROC curve, and its limits.
+        The tight lower bound, beta / R(beta), from the out-of-fold ROC curve, and its limits. The
+        upper limit is corrected for the number of auditors, sides and pairs; the lower one needs no
+        correction, because all of them must pass for a table to be certified.
     reverse_floor, reverse_floor_interval
         The same for rules that harm the reference.
     """
@@ -72,7 +76,7 @@ class Witness:
 
 @dataclass(frozen=True, kw_only=True)
 class PairCertificate:
-    """The certificate of one group against the reference.
+    """The certificate of one pair of groups.
 
     Attributes
     ----------
@@ -99,10 +103,10 @@ class PairCertificate:
     posterior : Posterior
         Posterior distributions for the strongest auditor.
     rows_needed : int or None
-        For an inconclusive verdict: how many rows like these would settle it, or None if no
-        feasible number would.
-    curve : Hull
-        The concave hull of the strongest auditor's ROC curve.
+        For an inconclusive verdict: how many rows like these would settle it, or None if not even
+        100 times as many would.
+    floor_limit : FloorLimit
+        The concave hull of the strongest auditor's ROC curve, and the line that R lies under.
     """
 
     group: str
@@ -123,11 +127,11 @@ class PairCertificate:
     witness: Witness
     posterior: Posterior
     rows_needed: int | None
-    curve: Hull
+    floor_limit: FloorLimit
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the curve, ready for JSON."""
-        names = [field.name for field in fields(self) if field.name != "curve"]
+        names = [field.name for field in fields(self) if field.name != "floor_limit"]
         return {name: plain(getattr(self, name)) for name in names}
 
 
@@ -155,10 +159,12 @@ class Leak:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Certificate(Result):
-    """Whether any rule that uses only these columns can have disparate impact.
+    """Whether a rule that uses only these columns can have disparate impact.
 
     Attributes
     ----------
+    kind : {"found"}
+        "found": the claim covers the rules that the auditors found.
     verdict : {"certified", "not certified", "inconclusive"}
         The verdict of the worst pair.
     pairs : tuple of PairCertificate
@@ -183,6 +189,7 @@ class Certificate(Result):
     notes : tuple of str
     """
 
+    kind: CertificateKind
     verdict: Verdict
     pairs: tuple[PairCertificate, ...]
     leaks: tuple[Leak, ...]
@@ -217,7 +224,7 @@ class Certificate(Result):
         del worst["verdict"]
         pairs = [pair.to_dict() for pair in self.pairs]
         shared = super().to_dict()
-        first = {name: shared.pop(name) for name in ("schema", "verdict")}
+        first = {name: shared.pop(name) for name in ("schema", "kind", "verdict")}
         return {**first, **worst, "pairs": pairs, **shared}
 
     def to_records(self) -> list[Record]:

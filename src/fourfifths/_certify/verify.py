@@ -1,4 +1,4 @@
-"""`verify`: run a certificate again, and compare every figure with what the file states."""
+"""`verify`: run a certificate again, and compare every field with what the file states."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from fourfifths.errors import OptionError, TableError, listed
 TOLERANCE = 1e-9
 MAX_DIFFERENCES = 10
 MAX_VALUE_LENGTH = 60
-# The name of the file, the versions and the words around the figures may differ.
-NOT_COMPARED = ("table", "versions", "schema", "left_out", "notes")
+# The table may have another name now, and the packages other versions: that alone is no difference.
+REMARKED = ("table", "versions")
 NEEDED_SETTINGS = {"protected", "columns", "auditors", "confidence", "folds", "random_state"}
 # Arguments of `certify` that say nothing about the certificate itself.
 NOT_SETTINGS = {"table", "progress"}
@@ -37,9 +37,12 @@ class Verification(Result):
     same_data : bool
         Whether the audited columns and rows have the hash that the certificate states.
     same_certificate : bool
-        Whether every figure is the same, to nine digits.
+        Whether every field is the same, figures to nine digits; the name of the table and the
+        versions of packages do not count.
     differences : tuple of str
         The first ten differences.
+    remarks : tuple of str
+        Whether the name of the table or the version of a package is another one now.
     certificate : Certificate
         The result of running `certify` now.
     """
@@ -47,6 +50,7 @@ class Verification(Result):
     same_data: bool
     same_certificate: bool
     differences: tuple[str, ...]
+    remarks: tuple[str, ...]
     certificate: Certificate
 
     _not_in_json: ClassVar[tuple[str, ...]] = ("certificate",)
@@ -54,7 +58,8 @@ class Verification(Result):
     def __str__(self) -> str:
         data = "the same data" if self.same_data else "other data"
         if self.same_certificate:
-            return f"verified: {data}, the same certificate ({self.certificate.verdict})"
+            text = f"verified: {data}, the same certificate ({self.certificate.verdict})"
+            return "; ".join([text, *self.remarks])
         verdict = f"the verdict is {self.certificate.verdict}"
         return f"not verified: {data}, {verdict}; {'; '.join(self.differences[:3])}"
 
@@ -65,7 +70,7 @@ def verify(
     *,
     progress: bool = True,
 ) -> Verification:
-    """Run `certify` with the settings that a certificate states, and compare every figure.
+    """Run `certify` with the settings that a certificate states, and compare every field.
 
     Parameters
     ----------
@@ -93,16 +98,15 @@ def verify(
     current = json.loads(rerun.to_json())
     # The hash first: other data explain every further difference.
     keys = sorted({*stated, *current}, key=lambda key: (key != "data_sha256", key))
-    differences = [
-        difference
-        for key in keys
-        if key not in NOT_COMPARED
-        for difference in find_differences(key, stated.get(key), current=current.get(key))
-    ]
+    found = {
+        key: list(find_differences(key, stated.get(key), current=current.get(key))) for key in keys
+    }
+    differences = [text for key in keys if key not in REMARKED for text in found[key]]
     return Verification(
         same_data=stated.get("data_sha256") == rerun.data_sha256,
         same_certificate=not differences,
         differences=tuple(differences[:MAX_DIFFERENCES]),
+        remarks=tuple(text for key in REMARKED for text in found.get(key, ())),
         certificate=rerun,
     )
 

@@ -53,7 +53,7 @@ def certify(
     out: Out = None,
     plot: Plot = None,
 ) -> None:
-    """Certify that no rule on the other columns can have disparate impact."""
+    """Certify that auditors find no rule on the other columns with disparate impact."""
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=PageFormat)
     from fourfifths._certify.certify import certify as run
 

@@ -74,8 +74,8 @@ Auditor = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="A classifier that predicts the group: logistic, svm, naive-bayes or trees; repeat "
-        "for more.  [default: all]",
+        help="A classifier that predicts the group: logistic, svm, naive-bayes, trees, forest or "
+        "details; repeat for more.",
     ),
 ]
 Beta = Annotated[

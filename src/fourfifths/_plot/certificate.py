@@ -31,14 +31,18 @@ def draw_certificate(certificate: Certificate, ax: Axes | None = None) -> Figure
 
 
 def draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> None:
-    """Draw the floor with its band, the limits that decide, beta and the threshold."""
-    # Each auditor has a band of its own; together they hold with the certificate's confidence.
-    corrected = 1 - (1 - certificate.confidence) / len(pair.auditors)
-    lower, upper = pair.curve.floor_band(SELECTION_RATES, corrected)
+    """Draw the floor with its lower limit, the limits that decide, beta and the threshold."""
+    floor = pair.floor_limit.curve.floor(SELECTION_RATES)
+    lower_limit = np.minimum(pair.floor_limit.at(SELECTION_RATES), floor)
     axis.fill_between(
-        SELECTION_RATES, lower, upper, color=OTHER, alpha=0.2, linewidth=0, label="band"
+        SELECTION_RATES,
+        lower_limit,
+        floor,
+        color=OTHER,
+        alpha=0.2,
+        linewidth=0,
+        label="down to its lower limit",
     )
-    floor = pair.curve.floor(SELECTION_RATES)
     axis.plot(SELECTION_RATES, floor, color=OTHER, label=literal(f"floor, {pair.strongest}"))
     axis.axhline(certificate.threshold, color=LINE, linestyle="--", linewidth=1)
     axis.axvspan(*pair.beta_interval, color=LINE, alpha=0.15, linewidth=0)
@@ -64,7 +68,7 @@ def draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> N
             fontsize="small",
             color=LINE,
         )
-    axis.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="smallest impact ratio of any rule")
+    axis.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="smallest impact ratio found")
     axis.set_xlabel(literal(f"share of {pair.group} selected"))
     axis.legend(loc="lower right", frameon=False, fontsize="small")
     tidy(axis)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fourfifths._certify.result import Certificate, Leak, PairCertificate, Verdict
+from fourfifths._certify.result import (
+    Certificate,
+    CertificateKind,
+    Leak,
+    PairCertificate,
+    Verdict,
+)
 from fourfifths._report.document import Document, Section, Sentence, Sheet, Tone, to_document
 from fourfifths._text import UNDEFINED, interval, number
 
@@ -14,11 +20,12 @@ TONES: Mapping[Verdict, Tone] = {
     "not certified": "bad",
     "inconclusive": "open",
 }
+GROUNDS: Mapping[CertificateKind, str] = {"found": "found by these auditors"}
 LEGEND = (
     "BER: balanced error rate of predicting who is in the group, 0.5 is guessing; bound: the "
-    "smallest impact ratio that the BER allows; floor: the smallest that the whole ROC curve "
-    "allows, at beta; reverse: the floor of rules that harm the reference; witness: the impact "
-    "ratio of the most harmful rule found. Not legal advice."
+    "smallest impact ratio that the BER allows; floor: the smallest that cuts of the auditor's "
+    "score allow, at beta; reverse: the floor of rules that harm the reference; witness: the "
+    "impact ratio of the most harmful rule found. Not legal advice."
 )
 
 
@@ -39,8 +46,10 @@ def certificate_document(certificate: Certificate) -> Document:
     versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())
     return Document(
         headline=(
-            f"{certificate.verdict}: {certificate.table}, {' & '.join(certificate.protected)}, "
-            f"impact ratio {certificate.threshold:g}, {certificate.rows:,} rows"
+            f"{certificate.verdict} (rules {GROUNDS[certificate.kind]}, beta "
+            f"{number(certificate.worst.beta)}): {certificate.table}, "
+            f"{' & '.join(certificate.protected)}, impact ratio {certificate.threshold:g}, "
+            f"{certificate.rows:,} rows"
         ),
         sections=(Section(sentences=grounds), Section(sheets=sheets)),
         notes=(
@@ -56,11 +65,12 @@ def certificate_document(certificate: Certificate) -> Document:
 def pair_sheet(pairs: Sequence[PairCertificate]) -> Sheet:
     """Return the table of all pairs; those that are not certified stand out."""
     return Sheet(
-        title=f"each group against {pairs[0].reference}",
-        headers=("group", "n", "beta", "least BER", "witness", "limits", "verdict"),
+        title="all pairs of groups",
+        headers=("group", "against", "n", "beta", "least BER", "witness", "limits", "verdict"),
         rows=tuple(
             (
                 pair.group,
+                pair.reference,
                 f"{pair.n:,}",
                 number(pair.beta),
                 number(min(auditor.balanced_error_rate for auditor in pair.auditors)),

@@ -4,14 +4,13 @@ A score says how much a row looks like the reference. A rule that selects the ro
 one selection rate in the group and one in the reference. Over all cuts these pairs of rates make
 the ROC curve. A rule that draws at random between two cuts reaches any point between them: the
 concave hull. R(b) is the hull's rate in the reference at rate b in the group, and b / R(b) is the
-impact floor: no rule on the score that selects at least b of the group has a lower impact ratio.
-This holds for all rates from b on because R is concave and R(0) >= 0, so b / R(b) rises with b.
+impact floor: no cut of the score, and no draw between cuts, that selects at least b of the group
+has a lower impact ratio. (Other rules on the score may: one that selects its middle, say.) This
+holds for all rates from b on because R is concave and R(0) >= 0, so b / R(b) rises with b.
 
 References
 ----------
 Fawcett and Niculescu-Mizil, Machine Learning 68 (2007), for the hull by isotonic regression.
-Massart, Annals of Probability 18 (1990), for the constant of the Dvoretzky-Kiefer-Wolfowitz
-inequality.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from fourfifths._arrays import BoolArray, FloatArray
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,27 +56,6 @@ class Hull:
         best = np.maximum(self.best_rate(rates), rates)
         return np.where(rates > 0, rates / np.where(best > 0, best, 1.0), np.nan)
 
-    def floor_band(self, beta: ArrayLike, confidence: float) -> tuple[FloatArray, FloatArray]:
-        """Return limits of the floor that hold for all b at once, whatever the distributions.
-
-        The true distribution of the score in a group differs from the observed one by at most
-        `dkw`. So the true curve lies between the observed curve moved up and to the left, and the
-        observed curve moved down and to the right.
-        """
-        rates = np.asarray(beta, dtype=np.float64)
-        group_shift, reference_shift = (dkw(n, confidence) for n in (self.n, self.n_reference))
-        shifted_left = self.best_rate(np.minimum(rates + group_shift, 1.0))
-        shifted_right = self.best_rate(np.maximum(rates - group_shift, 0.0))
-        highest = np.minimum(shifted_left + reference_shift, 1.0)
-        lowest = np.maximum(shifted_right - reference_shift, rates)
-        # Within `group_shift` of the origin the shifted curve says nothing. There R(b) >= b is
-        # all that is known.
-        lowest = np.where(rates - group_shift < 0, rates, lowest)
-        is_defined = rates > 0
-        low = np.where(is_defined, rates / np.maximum(highest, rates), np.nan)
-        high = np.where(is_defined, rates / np.where(is_defined, lowest, 1.0), np.nan)
-        return low, high
-
 
 def hull(scores: ArrayLike, is_reference: BoolArray) -> Hull:
     """Return the concave hull of the ROC curve of a score.
@@ -91,11 +69,16 @@ def hull(scores: ArrayLike, is_reference: BoolArray) -> Hull:
     is_reference : bool array
         Whether the row belongs to the reference; if not, it belongs to the group.
     """
+    group, reference = score_counts(scores, is_reference)
+    return hull_of_counts(group.astype(np.float64), reference.astype(np.float64))
+
+
+def score_counts(scores: ArrayLike, is_reference: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of the group and of the reference at each score, highest score first."""
     # Negated, because the curve begins with the highest score and `unique` sorts upwards.
     values, rank = np.unique(-np.asarray(scores, dtype=np.float64), return_inverse=True)
-    reference = np.bincount(rank[is_reference], minlength=values.size).astype(np.float64)
-    group = np.bincount(rank[~is_reference], minlength=values.size).astype(np.float64)
-    return hull_of_counts(group, reference)
+    group = np.bincount(rank[~is_reference], minlength=values.size)
+    return group, np.bincount(rank[is_reference], minlength=values.size)
 
 
 def hull_of_counts(group: FloatArray, reference: FloatArray) -> Hull:
@@ -113,12 +96,3 @@ def hull_of_counts(group: FloatArray, reference: FloatArray) -> Hull:
         n=int(n),
         n_reference=int(n_reference),
     )
-
-
-def dkw(n: int, confidence: float) -> float:
-    """Return how far the distribution of n rows may lie from the true one.
-
-    This is the Dvoretzky-Kiefer-Wolfowitz bound with Massart's constant. Two groups each fail it
-    with probability (1 - confidence) / 2, so both hold at once with probability `confidence`.
-    """
-    return float(np.sqrt(np.log(4 / (1 - confidence)) / (2 * n)))

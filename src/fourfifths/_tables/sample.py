@@ -1,15 +1,16 @@
 """The features that a rule may use, read from a table as one matrix of numbers.
 
 A column is a number or a category. Categories are coded, the most frequent first; missing values
-are NaN in both. If there are many rows, a random sample of them is read.
+are NaN in both. Every category has a code of its own, however many there are; who cannot use so
+many pools the rarer ones. If there are many rows, a random sample of them is read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import narwhals as nw
@@ -30,12 +31,12 @@ from fourfifths.errors import ColumnError
 
 FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
-# scikit-learn's histogram trees take no more; rarer categories share the last code.
-MAX_CATEGORIES = 255
 # A column of these types is a category even if all its texts are numbers: somebody said so.
 DECLARED_CATEGORIES = (nw.Categorical, nw.Enum)
 # Seeds are this far apart, so that the sample of one is not that of another moved by some rows.
 SEED_STRIDE = 1_000_003
+# A date is a number in which every month has room for 31 days.
+MONTHS_PER_YEAR, DAYS_PER_MONTH = 12, 31
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,10 @@ class Features:
         Of names, kinds, values and groups.
     mixed : tuple of str
         The columns of text that hold numbers and words, and so are categories.
+    texts : mapping of str to tuple of str
+        For each category column, what its codes stand for.
+    dates : tuple of str
+        The columns of dates or times; `days_of` says which days their numbers mean.
     """
 
     names: tuple[str, ...]
@@ -61,6 +66,8 @@ class Features:
     groups: IntArray
     sha256: str
     mixed: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    dates: tuple[str, ...] = ()
 
     @property
     def is_category(self) -> list[bool]:
@@ -166,7 +173,28 @@ def read_features(
         groups=codes,
         sha256=digest.hexdigest(),
         mixed=tuple(mixed),
+        texts={name: columns[name].categories for name in names if columns[name].categories},
+        dates=tuple(name for name in names if table.dtype(name) in (nw.Date, nw.Datetime)),
     )
+
+
+def days_of(moments: FloatArray) -> NDArray[np.datetime64]:
+    """Return the days that the numbers of a date column mean; a missing one is NaT.
+
+    Examples
+    --------
+    >>> str(days_of(np.array([2024 * 372 + 2 * 31 + 29.5]))[0])
+    '2024-02-29'
+    """
+    is_missing = np.isnan(moments)
+    # The first day of a month is 1, and January is 1.
+    whole = np.floor(np.where(is_missing, 0, moments)).astype(np.int64) - DAYS_PER_MONTH - 1
+    years, in_year = np.divmod(whole, MONTHS_PER_YEAR * DAYS_PER_MONTH)
+    months = (years - 1970) * MONTHS_PER_YEAR + in_year // DAYS_PER_MONTH
+    first = months.astype("datetime64[M]").astype("datetime64[D]")
+    days: NDArray[np.datetime64] = first + (in_year % DAYS_PER_MONTH).astype("timedelta64[D]")
+    days[is_missing] = np.datetime64("NaT")
+    return days
 
 
 def _check_whole_in_memory(table: Table, names: Iterable[str]) -> None:
@@ -196,7 +224,7 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
     years, months, days = (
         field.cast(nw.Float64()) for field in (column.dt.year(), column.dt.month(), column.dt.day())
     )
-    moment = years * 372 + months * 31 + days
+    moment = years * MONTHS_PER_YEAR * DAYS_PER_MONTH + months * DAYS_PER_MONTH + days
     if dtype == nw.Date:
         return moment
     hours = column.dt.hour().cast(nw.Float64()) + column.dt.minute().cast(nw.Float64()) / 60
@@ -304,7 +332,7 @@ def _as_numbers(array: ObjectArray, *, declared_category: bool) -> _Column:
     order = np.argsort(-frequencies, kind="stable")
     rank = np.empty(texts.size)
     rank[order] = np.arange(texts.size)
-    values[~is_missing] = np.minimum(rank, MAX_CATEGORIES - 1)[codes]
+    values[~is_missing] = rank[codes]
     categories = tuple(texts[order])
     if declared_category:
         return _Column(values=values, kind="category", categories=categories)

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from joblib import Parallel, delayed
 
-from fourfifths._certify.auditors import AuditorName
+from fourfifths._certify.auditors import PLAIN_AUDITORS, AuditorName
 from fourfifths._progress import steps
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.fitted import Scope
@@ -51,7 +51,7 @@ def tradeoff(
     amounts: Sequence[float] = AMOUNTS,
     split: Split = None,
     repeats: int | None = None,
-    auditors: Sequence[AuditorName] = get_args(AuditorName),
+    auditors: Sequence[AuditorName] = PLAIN_AUDITORS,
     confidence: float = 0.95,
     results: str | PathLike[str] | None = None,
     n_jobs: int = 1,
