@@ -9,6 +9,8 @@ from fourfifths._effect.files import repair_file
 from fourfifths._impact.impact import impact
 from fourfifths._report import print_document, to_document
 
+COLUMNS = ("age", "education-num", "occupation", "hours-per-week")
+
 
 def run(stream: TextIO) -> None:
     """Print the demonstration."""
@@ -17,14 +19,24 @@ def run(stream: TextIO) -> None:
         "   within exam:  fourfifths audit ricci --within position\n\n"
     )
     print_document(to_document(impact("ricci", within="position")), stream)
+    options = "".join(f" \\\n     --columns {column}" for column in COLUMNS)
     stream.write(
-        "\n2. What could happen. Can a rule that sees only the scores and the exam have disparate\n"
-        "   impact?  fourfifths certify ricci\n\n"
+        "\n2. What could happen. Can a rule that sees only four columns of a census have disparate\n"
+        "   impact by sex? Two of the six auditors, to be quick:\n"
+        "   fourfifths certify adult --protected sex --auditor logistic --auditor trees \\\n"
+        f"     --max-rows 20000{options}\n\n"
     )
-    print_document(to_document(certify("ricci")), stream)
+    certificate = certify(
+        "adult", protected="sex", columns=COLUMNS, auditors=["logistic", "trees"], max_rows=20_000
+    )
+    print_document(to_document(certificate), stream)
     stream.write(
-        "\n3. What to change. Repair the scores so that they no longer reveal race:\n"
-        "   fourfifths repair ricci repaired.csv --columns oral --columns written\n\n"
+        "\n3. What to change. Rewrite the columns, and see what is proven for every rule on them:\n"
+        f"   fourfifths repair adult repaired.csv --protected sex --effect quick{options}\n\n"
     )
-    effect = repair_file("ricci", columns=["oral", "written"]).effect()
-    print_document(to_document(effect), stream)
+    repaired = repair_file("adult", protected=["sex"], columns=COLUMNS)
+    print_document(to_document(repaired.effect("quick")), stream)
+    stream.write("\n")
+    proof = repaired.proof()
+    assert proof is not None
+    print_document(to_document(proof), stream)
