@@ -35,7 +35,7 @@ def sweep(*more: str) -> tuple[str, ...]:
 def test_the_table_says_what_each_amount_costs(shell, source: Path) -> None:
     answer = shell(*sweep())
     assert answer.code == 0
-    assert "joint, random" in answer.out
+    assert "blocks, random" in answer.out
     assert "figures: of 2 random splits together" in answer.out
     assert "people.csv: hired = yes, by group" in answer.out
 

@@ -140,7 +140,7 @@ def read_data(
     frame, by = table_rows.dataframe, tuple(roles.protected)
     notes = []
     if columns is None:
-        may_be_repaired = table_rows.repairable(())
+        may_be_repaired = table_rows.repairable(set(frame.columns) - set(features))
         unnamed = [name for name in features if name not in may_be_repaired]
         features = tuple(name for name in features if name in may_be_repaired)
         if unnamed:
