@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fourfifths._impact.impact import impact
     from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
     from fourfifths._impact.rules import RULES, Rule
+    from fourfifths._repair.proof import Proof
     from fourfifths._repair.repairer import Repairer
     from fourfifths._stats.balanced_error import ber_threshold, impact_bound
     from fourfifths._stats.significance import ShareTest, against_share
@@ -30,6 +31,7 @@ __all__ = [
     "FourfifthsError",
     "GroupImpact",
     "Impact",
+    "Proof",
     "Repairer",
     "Rule",
     "ShareTest",
@@ -55,6 +57,7 @@ _HOMES = {
     "FourfifthsError": "errors",
     "GroupImpact": "_impact.result",
     "Impact": "_impact.result",
+    "Proof": "_repair.proof",
     "Repairer": "_repair.repairer",
     "Rule": "_impact.rules",
     "ShareTest": "_stats.significance",

@@ -39,7 +39,7 @@ class EffectChoice(StrEnum):
     NONE = "none"
 
 
-METHODS = "What an amount means: random, combinatorial or geometric"
+METHODS = "With scope column, what an amount means: random, combinatorial or geometric"
 
 
 def repair(
@@ -57,23 +57,54 @@ def repair(
     columns: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COL", help="A column to repair; repeat for more.  [default: all others]"
+            metavar="COL",
+            help="A column to repair; repeat for more.  [default: all but the outcome, protected "
+            "columns, identifiers and dates]",
         ),
     ] = None,
     order: Annotated[
         list[str] | None,
         typer.Option(metavar="COL=V,V", help="A column's categories in order, lowest first."),
     ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help=f"{METHODS}.  [default: random]"),
-    ] = None,
     scope: Annotated[
         str | None,
         typer.Option(
-            metavar="joint|column",
-            help="Repair the columns together, or each alone.  [default: joint]",
+            metavar="blocks|column",
+            help="Rewrite rows by blocks, with a proof, or each column alone, as the paper does.  "
+            "[default: blocks]",
         ),
+    ] = None,
+    blocks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|certified",
+            help="How many blocks: a number, or as many as can be proven.  [default: certified]",
+        ),
+    ] = None,
+    variety: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How many records a block has.  [default: 1]", min=1),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL", help="The column that identifies a row; its draws come from it."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="The impact ratio to prove.  [default: 0.8]"),
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="The confidence of the proof.  [default: 0.95]"),
+    ] = None,
+    drop_protected: Annotated[  # noqa: FBT002 - typer's way to make a flag
+        bool, typer.Option("--drop-protected", help="Leave the protected columns out of OUT.")
+    ] = False,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help=f"{METHODS}.  [default: random]"),
     ] = None,
     amount: Annotated[
         str | None,
@@ -111,7 +142,9 @@ def repair(
     beta: Annotated[
         str | None,
         typer.Option(
-            metavar="N|N,N", help="The selection rate of the group, for the impact floor."
+            metavar="N|N,N",
+            help="Rules in question select at least this share of each group.  [default: the "
+            "lowest selection rate of a group]",
         ),
     ] = None,
     save: Annotated[
@@ -139,8 +172,9 @@ def repair(
         PageFormat, typer.Option("--format", help="How to show what the repair did.")
     ] = PageFormat.TABLE,
 ) -> None:
-    """Repair a table so that its columns no longer reveal a protected attribute.
+    """Repair a table so that no rule on its columns can have disparate impact.
 
+    By default rows are rewritten by blocks, and the page ends with what is proven for every rule.
     Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
     """
     _check_files(source, out, save, apply, overwrite=overwrite)
@@ -153,7 +187,19 @@ def repair(
         reference=pairs(reference, "--reference", protected) or None,
         beta=rates(beta),
     )
-    choices = {"method": method, "scope": scope, "ties": ties, "small": small, "unseen": unseen}
+    choices = {
+        "method": method,
+        "scope": scope,
+        "blocks": None if blocks is None else _blocks(blocks),
+        "variety": variety,
+        "key": key,
+        "threshold": threshold,
+        "confidence": confidence,
+        "drop_protected": drop_protected or None,
+        "ties": ties,
+        "small": small,
+        "unseen": unseen,
+    }
     if apply is not None:
         fitting_options = {
             "--protected": protected,
@@ -165,7 +211,7 @@ def repair(
             "--band": band,
             "--amount": amount,
             "--random-state": random_state,
-            **{f"--{name}": value for name, value in choices.items()},
+            **{f"--{name.replace('_', '-')}": value for name, value in choices.items()},
         }
         for option, value in fitting_options.items():
             if value is not None and value != []:
@@ -183,7 +229,7 @@ def repair(
             orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
             amount=1.0 if amount is None else _amount(amount),
             bands=bands(band, protected or stratify_by),
-            options={name: value for name, value in choices.items() if value}
+            options={name: value for name, value in choices.items() if value is not None}
             | {"random_state": random_state or 0},
             unknown=unknown or (),
             roles=roles,
@@ -199,8 +245,9 @@ def repair(
 
 
 def show_repair(repaired: FileRepair, detail: EffectChoice, form: PageFormat) -> None:
-    """Show how the amount was found, and what the repair did."""
+    """Show how the amount was found, what the repair did, and at the end what is proven."""
     amount = repaired.certified_amount
+    proof = repaired.proof()
     effect = None
     if detail is not EffectChoice.NONE:
         effect = repaired.effect("full" if detail is EffectChoice.FULL else "quick")
@@ -209,6 +256,7 @@ def show_repair(repaired: FileRepair, detail: EffectChoice, form: PageFormat) ->
 
         report: dict[str, Any] = {"effect": None} if effect is None else effect.to_dict()
         report["certified_amount"] = None if amount is None else amount.to_dict()
+        report["proof"] = None if proof is None else proof.to_dict()
         sys.stdout.write(f"{json.dumps(report, indent=2, allow_nan=False)}\n")
         return
     if amount is not None:
@@ -216,6 +264,18 @@ def show_repair(repaired: FileRepair, detail: EffectChoice, form: PageFormat) ->
         sys.stdout.write("\n")
     if effect is not None:
         show(effect, form)
+    if proof is not None:
+        sys.stdout.write("\n")
+        show(proof, form)
+
+
+def _blocks(text: str) -> int | Literal["certified"]:
+    if text == "certified":
+        return "certified"
+    try:
+        return int(text)
+    except ValueError:
+        raise OptionError(f"--blocks {text}: expected a whole number, or 'certified'") from None
 
 
 def _amount(text: str) -> float | Literal["certified"]:

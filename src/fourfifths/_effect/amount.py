@@ -7,25 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import narwhals as nw
-import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from fourfifths._arrays import Interval
 from fourfifths._certify.certify import MAX_ROWS, certify
 from fourfifths._certify.result import Certificate, Verdict
+from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._progress import steps
 from fourfifths._repair.repairer import Repairer
 from fourfifths._results import Record, Result, flat, plain
-from fourfifths._tables.load import load_rows, rows_of
-from fourfifths._tables.numbers import unknown_tokens
+from fourfifths._tables.load import load_rows
 from fourfifths._tables.roles import assign_roles
 from fourfifths._tables.strata import stratum_names
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths.errors import GroupError, OptionError
-
-FOLDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +120,8 @@ def least_certified_amount(
     ----------
     table : dataframe, path, str or Dataset
     repairer : Repairer
-        It must name its protected or stratifying columns. Its own amount is not used.
+        It must name its protected or stratifying columns. Its own amount is not used. A full repair
+        by blocks comes with a proof, and needs no search.
     outcome, favorable, reference, beta, threshold, auditors, folds, max_rows : optional
         As for `certify`.
     columns : sequence of str, optional
@@ -170,8 +166,9 @@ def least_certified_amount(
         unknown=repairer.unknown,
         outcome_is="needed" if beta is None else "optional",
     )
-    held_out_folds = fitted_folds(load_rows(table).dataframe, repairer, random_state=random_state)
-    fitted = held_out_folds[0][0]
+    frame = load_rows(table).dataframe
+    fitted = clone(repairer).fit(frame.to_native())
+    folds_of_rows = fitted_folds(frame, fitted, random_state=random_state)
     reference_values = {
         column: group for column, group in roles.designated.items() if column in stratifying
     }
@@ -196,14 +193,8 @@ def least_certified_amount(
     with steps("certifying", max_looks, enabled=progress) as progress_bar:
 
         def is_certified(amount: float) -> bool:
-            repaired_folds = [
-                nw.from_native(
-                    fold_repairer.set_params(amount=amount).transform(held_out), eager_only=True
-                )
-                for fold_repairer, held_out in held_out_folds
-            ]
-            repaired = nw.concat(repaired_folds, how="vertical").to_native()
-            certificates[amount] = certify(repaired, progress=False, **options)
+            repaired = repaired_folds(folds_of_rows, amount=amount)
+            certificates[amount] = certify(repaired.to_native(), progress=False, **options)
             progress_bar.advance(f"amount {amount:g}")
             return certificates[amount].verdict == "certified"
 
@@ -228,33 +219,6 @@ def least_amount(is_certified: Callable[[float], bool], tolerance: float) -> flo
         middle = (low + high) / 2
         low, high = (low, middle) if is_certified(middle) else (middle, high)
     return high
-
-
-def fitted_folds(
-    frame: nw.DataFrame[Any], repairer: Repairer, *, random_state: int
-) -> list[tuple[Repairer, Any]]:
-    """Return each fold of the rows with a repairer that was fitted to the other folds."""
-    fitted_to_all = clone(repairer).fit(frame.to_native())
-    rows = rows_of(frame.to_native(), unknown_tokens(repairer.unknown))
-    codes = fitted_to_all.strata_.codes_of(rows, unseen=repairer.unseen)
-    sizes = np.bincount(codes[codes >= 0])
-    if sizes.min() < FOLDS:
-        raise GroupError(
-            f"too few rows to hold a fifth out: a stratum has {sizes.min()}, and {FOLDS} are needed"
-        )
-    # A fold may lack a rare category, so every fit is told the categories of all rows.
-    column_types = {column.name: column for column in fitted_to_all.column_types_}
-    split = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
-    try:
-        return [
-            (
-                clone(repairer).set_params(columns=column_types).fit(frame[train].to_native()),
-                frame[test].to_native(),
-            )
-            for train, test in split.split(codes, codes)
-        ]
-    except GroupError as error:
-        raise GroupError(f"too few rows to hold a fifth out: {error}") from error
 
 
 def _step(amount: float, certificate: Certificate) -> Step:

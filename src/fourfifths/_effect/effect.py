@@ -16,6 +16,7 @@ from fourfifths._certify.plan import check_options
 from fourfifths._certify.result import Certificate
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
+from fourfifths._repair.columns.model import Model
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._tables.groups import choose_reference, find_value
 from fourfifths._tables.load import Rows
@@ -46,6 +47,7 @@ def effect(
     before: Rows,
     after: Rows,
     *,
+    held_out: Rows | None = None,
     unseen: Unseen = "error",
     roles: AuditRoles | None = None,
     not_features: Sequence[str] = (),
@@ -60,6 +62,10 @@ def effect(
     ----------
     fitted : FittedRepair
     before, after : Rows
+    held_out : Rows, optional
+        The rows, each repaired by a repair that was not fitted to it: these are audited, because
+        rows that a repair was fitted to look better hidden than new ones. By default `after`, for
+        rows that the repair was not fitted to.
     unseen : {"error", "keep"}
         What the repair did with rows of strata that it was not fitted to.
     roles : AuditRoles, optional
@@ -97,6 +103,7 @@ def effect(
         )
     )
 
+    audited = after if held_out is None else held_out
     audits: tuple[Audit | None, Audit | None] = (None, None)
     notes = stratum_notes(fitted, codes)
     if detail == "quick":
@@ -108,7 +115,7 @@ def effect(
         try:
             audits = _audit_both(
                 fitted,
-                ((before, values), (after, new_values)),
+                ((before, values), (audited, audited.numbers(column_types))),
                 codes,
                 roles=roles,
                 random_state=random_state,
@@ -172,31 +179,34 @@ def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> No
 
 
 def _changed(values: FloatArray, new_values: FloatArray) -> BoolArray:
-    """Return which cells changed; NaN is a missing value, which a repair never changes."""
-    return np.asarray((values != new_values) & ~np.isnan(values))
+    """Return which cells changed; a value that is missing before and after did not."""
+    return np.asarray((values != new_values) & ~(np.isnan(values) & np.isnan(new_values)))
 
 
 def column_effect(
     column_type: ColumnType, values: FloatArray, new_values: FloatArray, codes: CodeArray
 ) -> ColumnEffect:
     """Measure how far one column moved, and how far apart the strata are before and after."""
-    present = ~np.isnan(values) & (codes >= 0)
-    rank_moved, distances = NAN, [NAN, NAN]
-    if present.any():
-        strata = codes[present]
-        tables = [values[present], new_values[present]]
-        if column_type.kind == "category":
+    rank_moved, distances = NAN, []
+    for table in (values, new_values):
+        # By blocks a value may go missing, or come where none was.
+        present = ~np.isnan(table) & (codes >= 0)
+        if not present.any():
+            distances.append(NAN)
+        elif column_type.kind == "category":
             category_count = len(column_type.categories)
-            distances = [total_variation(table, strata, category_count) for table in tables]
+            distances.append(total_variation(table[present], codes[present], category_count))
         else:
-            ordered = np.sort(tables[0])
-            ranks = [middle_rank(ordered, table) for table in tables]
-            rank_moved = float(np.mean(np.abs(ranks[1] - ranks[0])))
-            distances = [earthmover_distance(table, strata) for table in tables]
+            distances.append(earthmover_distance(table[present], codes[present]))
+    both = ~np.isnan(values) & ~np.isnan(new_values) & (codes >= 0)
+    if column_type.kind != "category" and both.any():
+        ordered = np.sort(values[both])
+        moved = middle_rank(ordered, new_values[both]) - middle_rank(ordered, values[both])
+        rank_moved = float(np.mean(np.abs(moved)))
     return ColumnEffect(
         column=str(column_type.name),
         kind=column_type.kind,
-        changed=int(_changed(values, new_values).sum()) if present.any() else 0,
+        changed=int(_changed(values, new_values).sum()),
         rank_moved=rank_moved,
         distance=distances[0],
         distance_after=distances[1],
@@ -370,7 +380,8 @@ def stratum_notes(fitted: FittedRepair, codes: CodeArray) -> list[str]:
     if strata.pooled:
         notes.append(f"{strata.labels[-1]} are one stratum, because each is small")
     smallest = int(np.argmin(strata.rows))
-    if strata.rows[smallest] < MIN_ROWS_FOR_MANY_VALUES:
+    is_by_column = isinstance(fitted.model, Model)
+    if is_by_column and strata.rows[smallest] < MIN_ROWS_FOR_MANY_VALUES:
         notes.append(
             f"{strata.labels[smallest]} was fitted on {strata.rows[smallest]} rows, the fewest: "
             "fully repaired numbers have no more different values than that"

@@ -15,15 +15,17 @@ from fourfifths._certify.certify import certify
 from fourfifths._certify.result import Certificate
 from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
 from fourfifths._effect.effect import AuditRoles, EffectDetail, check_audit_roles, effect
+from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import ModelImpact, RepairEffect
+from fourfifths._repair.proof import Proof
 from fourfifths._repair.repairer import Repairer
-from fourfifths._tables.load import Rows, load_rows
+from fourfifths._tables.load import Rows, load_rows, with_columns
 from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.table import Table, open_table
 from fourfifths._tables.write import write_table
-from fourfifths.errors import ColumnError, GroupError, OptionError, nearest
+from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, nearest
 
 # pandas writes an index without a name into a Parquet file as a column of this name.
 PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
@@ -46,6 +48,8 @@ class FileRepair:
         Columns that no rule would use.
     certified_amount : CertifiedAmount or None
         How the amount was found, if the least certified one was asked for.
+    is_fitted : bool
+        Whether the repair was fitted to these rows; what auditors find is then measured on folds.
     notes : tuple of str
         What a reader must know about the fit.
     """
@@ -56,11 +60,15 @@ class FileRepair:
     roles: AuditRoles
     not_features: tuple[str, ...]
     certified_amount: CertifiedAmount | None
+    is_fitted: bool
     notes: tuple[str, ...]
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the repaired table; repaired numbers of a CSV are numbers in a Parquet file."""
         rows = self.after
+        if self.repairer.drop_protected:
+            kept = rows.dataframe.drop(*self.repairer.strata_.columns)
+            rows = replace(rows, frame=kept, _columns={})
         if str(path).lower().endswith(".parquet"):
             # Only text is read as numbers: in other columns NaN and null stay what they are.
             text_columns = [
@@ -87,10 +95,17 @@ class FileRepair:
         model_impact: Callable[..., ModelImpact | None] = model_impact,
     ) -> RepairEffect:
         """Return what the repair did; the arguments are those of `fourfifths._effect.effect`."""
+        held_out, notes = None, self.notes
+        if self.is_fitted and detail == "full":
+            try:
+                held_out = self._held_out()
+            except (ColumnError, GroupError, OutcomeError) as error:
+                notes, detail = (*notes, f"not audited: {error}"), "quick"
         result = effect(
             self.repairer.fitted_,
             self.before,
             self.after,
+            held_out=held_out,
             unseen=self.repairer.unseen,
             roles=self.roles,
             not_features=self.not_features,
@@ -98,7 +113,24 @@ class FileRepair:
             certify=certify,
             model_impact=model_impact,
         )
-        return replace(result, notes=(*self.notes, *result.notes))
+        return replace(result, notes=(*notes, *result.notes))
+
+    def proof(self) -> Proof | None:
+        """Return what is proven of the repaired columns; None of a repair by column."""
+        if self.repairer.proof_ is None:
+            return None
+        return self.repairer.certificate()
+
+    def _held_out(self) -> Rows:
+        """Return the rows, each repaired by a fit to the other folds."""
+        kept = [self.repairer.keep] if self.repairer.keep else []
+        needed = [*self.repairer.fitted_.needed_columns, *kept]
+        frame = self.before.dataframe
+        folds = fitted_folds(frame.select(*needed), self.repairer, random_state=0)
+        repaired = repaired_folds(folds, amount=self.repairer.amount)
+        names = [column.name for column in self.repairer.column_types_]
+        columns = [repaired[name] for name in names]
+        return replace(self.before, frame=with_columns(frame, columns), _columns={})
 
 
 def repair_file(
@@ -146,13 +178,24 @@ def repair_file(
     )
     stratifying = table_roles.protected
 
-    names = _repaired_columns(rows, columns, table_roles)
+    key = (options or {}).get("key")
+    names = _repaired_columns(rows, columns, table_roles, key)
     for name in orders or ():
         if name not in names:
             raise ColumnError(
                 f"orders: {name!r} is not a column that is repaired{nearest(name, names)}"
             )
     all_orders = {**(table.dataset.orders if table.dataset else {}), **(orders or {})}
+    options = dict(options or {})
+    if options.get("scope", "blocks") == "blocks":
+        beta = audit_roles.beta
+        options |= {
+            "keep": audit_roles.outcome,
+            "favorable": audit_roles.favorable,
+            # Of a range the lower end is used, as for certificates.
+            "beta": beta[0] if isinstance(beta, tuple) else beta,
+        }
+    kept = [audit_roles.outcome] if options.get("keep") else []
     bands_of = {column: cut.edges for column, cut in table_roles.bands.items()}
     repairer = Repairer(
         None if stratify_by else stratifying,
@@ -160,13 +203,14 @@ def repair_file(
         bands=bands_of or None,
         columns={name: tuple(all_orders[name]) if name in all_orders else None for name in names},
         unknown=rows.unknown,
-        **(options or {}),
+        **options,
     )
 
-    needed = [*stratifying, *names]
+    key = [repairer.key] if repairer.key else []
+    needed = list(dict.fromkeys([*key, *stratifying, *names, *kept]))
     certified_amount = None
     if amount == "certified":
-        outcome = [audit_roles.outcome] if audit_roles.outcome else []
+        outcome = [audit_roles.outcome] if audit_roles.outcome and not kept else []
         certified_amount = least_certified_amount(
             rows.dataframe.select(*needed, *outcome).to_native(),
             repairer,
@@ -184,6 +228,8 @@ def repair_file(
     with warnings.catch_warnings():
         # It becomes a note below: the warning's advice is for Python, and this is for the shell.
         warnings.filterwarnings("ignore", ".* holds numbers and words", category=UserWarning)
+        # The proof, which the shell shows, says the same.
+        warnings.filterwarnings("ignore", "blocks='certified'", category=UserWarning)
         repairer.fit(rows.dataframe.select(*needed).to_native())
     notes = tuple(
         f"column {name!r} holds numbers and words; it was repaired as categories"
@@ -195,6 +241,7 @@ def repair_file(
         roles=audit_roles,
         not_features=table_roles.not_features,
         certified_amount=certified_amount,
+        is_fitted=True,
         notes=notes,
     )
 
@@ -232,6 +279,7 @@ def apply_repair(
         roles=audit_roles,
         not_features=table_roles.not_features,
         certified_amount=None,
+        is_fitted=False,
         notes=(),
     )
 
@@ -276,14 +324,18 @@ def _roles(
     )
 
 
-def _repaired_columns(rows: Rows, columns: Sequence[str] | None, roles: Roles) -> tuple[str, ...]:
-    """Return the columns that are named, or all that a rule could use."""
+def _repaired_columns(
+    rows: Rows, columns: Sequence[str] | None, roles: Roles, key: str | None
+) -> tuple[str, ...]:
+    """Return the columns that are named, or all that a rule could use and that may be changed."""
     if not columns:
-        return tuple(
-            name
-            for name in rows.columns
-            if name not in roles.not_features and not PANDAS_INDEX.match(name)
-        )
+        if roles.outcome is None:
+            raise ColumnError(
+                "columns: which columns to repair is not known; name them, or name the outcome, "
+                "outcome='...', so that all others can be repaired"
+            )
+        names = rows.repairable((*roles.not_features, key))
+        return tuple(name for name in names if not PANDAS_INDEX.match(name))
     names = tuple(dict.fromkeys(rows.check_columns(columns, "columns")))
     for name in roles.protected:
         if name in names:
@@ -300,6 +352,7 @@ def _repaired(
     roles: AuditRoles,
     not_features: tuple[str, ...],
     certified_amount: CertifiedAmount | None,
+    is_fitted: bool,
     notes: tuple[str, ...],
 ) -> FileRepair:
     """Repair the rows, of which the repair uses only some columns."""
@@ -310,6 +363,7 @@ def _repaired(
         fitted.strata.codes_of(rows, unseen=repairer.unseen),
         method=repairer.method,
         amount=repairer.amount,
+        unseen=repairer.unseen,
     )
     return FileRepair(
         repairer=repairer,
@@ -318,5 +372,6 @@ def _repaired(
         roles=roles,
         not_features=not_features,
         certified_amount=certified_amount,
+        is_fitted=is_fitted,
         notes=notes,
     )

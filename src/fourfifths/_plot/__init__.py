@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Importing a plot registers it with `draw`.
-from fourfifths._plot import certificate, impact, tradeoff
+from fourfifths._plot import certificate, impact, proof, tradeoff
 from fourfifths._plot.style import draw
 
-__all__ = ["certificate", "draw", "impact", "tradeoff"]
+__all__ = ["certificate", "draw", "impact", "proof", "tradeoff"]

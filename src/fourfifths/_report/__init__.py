@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Importing a page registers it with `to_document`.
-from fourfifths._report import certificate, effect, impact, tradeoff
+from fourfifths._report import certificate, effect, impact, proof, tradeoff
 from fourfifths._report.document import to_document
 from fourfifths._report.markdown import document_markdown
 from fourfifths._report.terminal import document_text, print_document
@@ -15,6 +15,7 @@ __all__ = [
     "effect",
     "impact",
     "print_document",
+    "proof",
     "to_document",
     "tradeoff",
 ]

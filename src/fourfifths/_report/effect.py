@@ -10,8 +10,9 @@ from fourfifths._text import UNDEFINED, interval, number
 
 MAX_COLUMNS_NAMED = 10
 AUDIT_LEGEND = (
-    "BER: balanced error rate of predicting the stratum from the repaired columns, out of fold, "
-    "0.5 is guessing; floor: the smallest impact ratio of a rule that the auditor could find; "
+    "BER: balanced error rate of predicting the stratum from the repaired columns, out of fold, on "
+    "rows that the repair was not fitted to, 0.5 is guessing; floor: the smallest impact ratio of "
+    "a rule that the auditor could find; "
     "model: a logistic model of the outcome, out of fold; utility: 1 - its BER of the outcome; "
 )
 LEGEND = (
@@ -33,7 +34,7 @@ def effect_document(effect: RepairEffect) -> Document:
                 "Warning: the repair made the strata easier to tell apart: the BER of the "
                 f"strongest auditor fell from {number(effect.before.balanced_error_rate)} to "
                 f"{number(effect.after.balanced_error_rate)} ({effect.after.strongest}). Values "
-                "that only one stratum can have give it away; scope joint with method random "
+                "that only one stratum can have give it away; a repair by blocks (scope blocks) "
                 "makes none."
             )
             sentences.append(Sentence(text=warning, is_marked=True))

@@ -271,7 +271,7 @@ class RecordOutput:
                 native: Any = column.to_native()
                 written = nw.from_native(written.to_native().cast(native.type), series_only=True)
             columns.append(written.alias(column_type.name))
-        return _with_columns(frame, columns)
+        return with_columns(frame, columns)
 
     def native(self, library: str = "default", *, without: Collection[str] = ()) -> Any:
         """Return what came in, with the records in their columns; arguments as for `Output`."""
@@ -292,7 +292,7 @@ class RecordOutput:
         return array
 
 
-def _with_columns(frame: nw.DataFrame[Any], columns: Sequence[nw.Series[Any]]) -> nw.DataFrame[Any]:
+def with_columns(frame: nw.DataFrame[Any], columns: Sequence[nw.Series[Any]]) -> nw.DataFrame[Any]:
     """Return the frame with columns replaced; pandas would match their rows by label."""
     if frame.implementation is not nw.Implementation.PANDAS:
         return frame.with_columns(*columns)
