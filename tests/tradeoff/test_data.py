@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from curves import applicants
 
@@ -152,14 +153,16 @@ def test_identifiers_dates_and_other_groups_are_features_only_if_they_are_named(
 
 def test_a_column_of_numbers_and_words_is_noted() -> None:
     table = applicants(100).assign(size=["1", "large"] * 50)
-    assert read(table).notes == (
+    assert read(pl.from_pandas(table)).notes == (
         "column 'size' holds numbers and words; it is repaired as categories",
     )
 
 
 def test_a_category_of_any_row_is_known() -> None:
     table = applicants(100).assign(kind=["u"] * 99 + ["v"])
-    (kind,) = (column for column in read(table).column_types if column.name == "kind")
+    (kind,) = (
+        column for column in read(pl.from_pandas(table)).column_types if column.name == "kind"
+    )
     assert kind.categories == ("u", "v")
 
 
