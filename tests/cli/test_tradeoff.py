@@ -61,6 +61,11 @@ def test_every_format_and_the_plot(shell, source: Path) -> None:
         (("--plot", "curve.pdf"), "--plot curve.pdf: expected a name ending in .png or .svg"),
         (("--plot", "no/curve.png"), "there is no folder"),
         (("--model", "LDA"), "--model: 'LDA' is none of"),
+        (
+            ("--method", "geometric"),
+            "--method geometric: the paper's methods repair columns one by one; give --scope "
+            "column too",
+        ),
         (("--results", "no/cells.jsonl"), "--results no/cells.jsonl: "),
     ],
 )

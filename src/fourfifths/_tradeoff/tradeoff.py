@@ -275,7 +275,7 @@ def existing_combinations(
     if not existing:
         raise OptionError(
             f"methods={list(methods)!r}: the paper's methods repair columns one by one; give "
-            "scopes=['column'] too, or leave methods out"
+            "scopes=['column'] too"
         )
     return existing, skipped
 
