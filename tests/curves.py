@@ -50,6 +50,7 @@ def point(
         "balanced_error_rate": auditors[strongest],
         "changed": 0.0 if method == "none" else 1.0,
         "changed_interval": (0.0, 1.0),
+        "proven_floor": float("nan"),
         **figures,
     }
     values.setdefault("impact_ratios", {"group": values["impact_ratio"]})
@@ -68,9 +69,9 @@ def raw_point(**figures: Any) -> Point:
 def repaired_point(
     model: str = "LR", method: str = "random", amount: float = 1.0, **figures: Any
 ) -> Point:
-    """Return a point of joint repair that is clear of four fifths; no two figures are equal."""
+    """Return a point of repair by blocks that is clear of four fifths; no two figures are equal."""
     values: dict[str, Any] = {
-        "scope": "joint",
+        "scope": "blocks",
         "impact_ratio": 0.9,
         "impact_ratio_interval": (0.85, 0.95),
         "utility": 0.7,

@@ -35,7 +35,7 @@ def sweep(*more: str) -> tuple[str, ...]:
 def test_the_table_says_what_each_amount_costs(shell, source: Path) -> None:
     answer = shell(*sweep())
     assert answer.code == 0
-    assert "joint, random" in answer.out
+    assert "blocks, random" in answer.out
     assert "figures: of 2 random splits together" in answer.out
     assert "people.csv: hired = yes, by group" in answer.out
 
@@ -61,6 +61,11 @@ def test_every_format_and_the_plot(shell, source: Path) -> None:
         (("--plot", "curve.pdf"), "--plot curve.pdf: expected a name ending in .png or .svg"),
         (("--plot", "no/curve.png"), "there is no folder"),
         (("--model", "LDA"), "--model: 'LDA' is none of"),
+        (
+            ("--method", "geometric"),
+            "--method geometric: the paper's methods repair columns one by one; give --scope "
+            "column too",
+        ),
         (("--results", "no/cells.jsonl"), "--results no/cells.jsonl: "),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from curves import curve, point
 
-from fourfifths._paper.beyond import accuracy_at_parity, joint_repair, trees
+from fourfifths._paper.beyond import accuracy_at_parity, blocks_proof, blocks_repair, trees
 from fourfifths._paper.others import METHODS
 
 
@@ -76,13 +76,24 @@ def test_trees_see_through_a_repair_that_lowers_their_error(partial: float, verd
         ((0.40, 0.45, 0.47), "does not hold"),
     ],
 )
-def test_joint_repair_hides_the_group_step_by_step(
+def test_repair_by_blocks_hides_the_group_step_by_step(
     bers: tuple[float, float, float], verdict: str
 ) -> None:
     points = [
         point("LR", "random", amount, ber=ber, utility=0.712)
         for amount, ber in zip((0.2, 0.6, 1.0), bers, strict=True)
     ]
-    claim = joint_repair(curve([*reversed(points), point("LR", ber=0.3)]))
+    claim = blocks_repair(curve([*reversed(points), point("LR", ber=0.3)]))
     assert claim.verdict == verdict
     assert f"0.2: {bers[0]:.3f}, 0.6: {bers[1]:.3f}, 1: {bers[2]:.3f}" in claim.measured
+
+
+@pytest.mark.parametrize(
+    ("floor", "verdict"),
+    [(0.8, "holds"), (0.799, "does not hold"), (float("nan"), "does not hold")],
+)
+def test_the_proof_holds_from_four_fifths_on(floor: float, verdict: str) -> None:
+    full = point("LR", "random", 1.0, proven_floor=floor, impact_ratio=0.95)
+    claim = blocks_proof(curve([point("LR"), point("LR", "random", 0.5), full]))
+    assert claim.verdict == verdict
+    assert f"the proven floor is {floor:.3f}; LR has a ratio of 0.950" in claim.measured

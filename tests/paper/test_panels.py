@@ -85,19 +85,19 @@ def test_predictability_shows_each_model_by_the_auditor_of_its_kind():
     assert line_points(axis) == [([0.05], [0.7]), ([0.05], [0.9])]
 
 
-def test_predictability_has_axes_for_each_data_set_and_open_marks_for_joint_scope():
+def test_predictability_has_axes_for_each_data_set_and_open_marks_for_blocks():
     rows = point_rows(
         {
             "ricci-column": curve([point("LR", "random", 1.0)]),
-            "ricci-joint": curve([point("LR", "random", 1.0, scope="joint")]),
-            "adult-joint": curve([point("LR", "random", 1.0, scope="joint")]),
+            "ricci-blocks": curve([point("LR", "random", 1.0, scope="blocks")]),
+            "adult-blocks": curve([point("LR", "random", 1.0, scope="blocks")]),
         }
     )
     ricci, adult = panels.draw_trees(rows).axes
     assert (ricci.get_title(), adult.get_title()) == ("Ricci", "Adult")
     styles = [line.get_fillstyle() for line in ricci.get_lines() if line.get_marker() == "o"]
     assert styles == ["full", "none"]
-    assert "joint scope" in legend_texts(adult)
+    assert "by blocks" in legend_texts(adult)
 
 
 def test_by_amount_starts_every_line_at_the_unrepaired_point():

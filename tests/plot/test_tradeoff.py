@@ -31,21 +31,21 @@ def test_there_is_a_panel_for_each_model():
 def test_a_line_goes_from_no_repair_to_full_repair():
     half = repaired_point(amount=0.5, impact_ratio=0.7, utility=0.75)
     axis = curve([repaired_point(), raw_point(), half]).plot().axes[0]
-    assert lines(axis) == {"random, joint": [(0.5, 0.8), (0.7, 0.75), (0.9, 0.7)]}
+    assert lines(axis) == {"random, blocks": [(0.5, 0.8), (0.7, 0.75), (0.9, 0.7)]}
 
 
 def test_each_repair_has_a_line_of_its_own():
     column = repaired_point(method="geometric", scope="column")
     axis = curve([raw_point(), repaired_point(), column]).plot().axes[0]
-    assert set(lines(axis)) == {"random, joint", "geometric, column"}
+    assert set(lines(axis)) == {"random, blocks", "geometric, column"}
     solid = {bar.get_label(): bar.lines[0].get_linestyle() for bar in axis.containers}
-    assert solid == {"random, joint": "--", "geometric, column": "-"}
+    assert solid == {"random, blocks": "--", "geometric, column": "-"}
 
 
 def test_without_a_raw_point_there_is_none():
     (axis,) = curve([repaired_point()]).plot().axes
     _, labels = axis.get_legend_handles_labels()
-    assert labels == ["random, joint"]
+    assert labels == ["random, blocks"]
 
 
 def test_with_an_axis_the_panel_of_the_only_model_is_drawn_there():
@@ -71,7 +71,7 @@ def test_a_panel_has_the_points_of_its_model_with_their_error_bars():
     axis = Figure().add_subplot()
     svm = repaired_point("SVM", utility_interval=(0.65, 0.8), impact_ratio_interval=(0.8, 0.95))
     draw_panel(axis, curve([repaired_point("LR", impact_ratio=0.6), svm]), "SVM")
-    assert lines(axis) == {"random, joint": [(0.9, 0.7)]}
+    assert lines(axis) == {"random, blocks": [(0.9, 0.7)]}
     (container,) = axis.containers
     (x_bar, y_bar) = (bar.get_segments()[0].tolist() for bar in container.lines[2])
     assert x_bar == [pytest.approx([0.8, 0.7]), pytest.approx([0.95, 0.7])]

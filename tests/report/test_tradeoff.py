@@ -32,21 +32,38 @@ def test_there_is_a_table_for_each_model():
 
 
 def test_a_row_holds_the_figures():
-    row = " ".join(cells(str(curve()), "joint, random"))
-    assert row == "joint, random 1 * 0.900 0.85 to 0.95 0.700 0.750 0.950 0.800 0.450 1.00"
+    row = " ".join(cells(str(curve()), "blocks, random"))
+    assert row == "blocks, random 1 * 0.900 0.85 to 0.95 0.700 0.750 0.950 0.800 0.450 1.00"
+
+
+def test_what_is_proven_has_a_column_and_a_note_and_none_where_nothing_is():
+    text = str(curve([raw_point(), repaired_point(proven_floor=0.831)]))
+    assert cells(text, "repair")[-1] == "floor"
+    assert cells(text, "blocks, random")[-1] == "0.831"
+    assert cells(text, "none")[-1] == "-"  # undefined, not 0
+    assert "no rule on the repaired columns has a lower impact ratio" in " ".join(text.split())
+    nothing = to_document(curve())
+    assert nothing.sections[0].sheets[0].headers[-1] == "changed"
+    assert not any(note.startswith("floor") for note in nothing.notes)
+
+
+def test_the_column_of_what_is_proven_fits_into_100_columns():
+    text = str(curve([raw_point(), repaired_point(proven_floor=0.831)]))
+    assert text.count("blocks, random  ") == 1
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_only_points_on_the_front_have_a_star():
     beaten = repaired_point(amount=0.5, impact_ratio=0.4, utility=0.6)
     text = str(curve([raw_point(), beaten, repaired_point()]))
-    assert cells(text, "joint, random")[:4] == ["joint,", "random", "0.5", "0.400"]
+    assert cells(text, "blocks, random")[:4] == ["blocks,", "random", "0.5", "0.400"]
     assert cells(text, "none")[:3] == ["none", "0", "*"]
 
 
 def test_the_point_to_take_is_named():
     words = " ".join(str(curve()).split())
     assert (
-        "The highest utility with an impact ratio clear of 0.8: LR, joint, random repair, amount "
+        "The highest utility with an impact ratio clear of 0.8: LR, blocks, random repair, amount "
         "1: ratio 0.900 (0.850 to 0.950), utility 0.700."
     ) in words
 
@@ -69,16 +86,16 @@ def test_at_80_columns_no_line_is_longer_and_every_figure_is_there():
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text
     # The names of the rows stand in both parts of the table.
-    assert text.count("joint, random  ") == 2
+    assert text.count("blocks, random  ") == 2
     assert "0.450     1.00" in text
 
 
 def test_at_100_columns_the_table_is_in_one_part():
-    assert str(curve()).count("joint, random  ") == 1
+    assert str(curve()).count("blocks, random  ") == 1
 
 
 def test_markdown_has_the_same_table():
-    assert "| joint, random | 1 \\* | 0.900 | 0.85 to 0.95 |" in curve().to_markdown()
+    assert "| blocks, random | 1 \\* | 0.900 | 0.85 to 0.95 |" in curve().to_markdown()
 
 
 def test_csv_has_one_row_per_point():
@@ -94,7 +111,7 @@ def test_the_sheet_of_a_model_has_only_its_points():
     assert sheet.title == "SVM"
     assert sheet.headers[:4] == ("repair", "amount", "ratio", "90%")
     (row,) = sheet.rows
-    assert row[:4] == ("joint, random", "0.5 *", "0.900", "0.85 to 0.95")
+    assert row[:4] == ("blocks, random", "0.5 *", "0.900", "0.85 to 0.95")
 
 
 def test_no_repair_is_a_choice_too():

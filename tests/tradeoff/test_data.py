@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from curves import applicants
 
-from fourfifths._tradeoff.data import Data, read_data
+from fourfifths._tables.table import open_table
+from fourfifths._tradeoff.data import Data, read_data, split_column
 from fourfifths.errors import ColumnError, OptionError, TableError
 
 
@@ -132,3 +134,41 @@ def test_a_side_without_one_of_the_outcomes_is_refused() -> None:
     data = read(table, split="side")
     with pytest.raises(TableError, match="too few rows to split: among the test rows, a group has"):
         data.splits("side", 1, 0)
+
+
+def test_identifiers_dates_and_other_groups_are_features_only_if_they_are_named() -> None:
+    table = applicants(100).assign(
+        applicant_id=np.arange(100), race="x", start=pd.Timestamp("2024-01-01")
+    )
+    data = read(table)
+    assert data.features == ("score", "noise")
+    assert data.notes == (
+        "left out because not named: 'applicant_id', 'race', 'start' (identifiers, dates, and "
+        "columns called like a protected attribute)",
+    )
+    named = read(table, columns=["score", "start"])
+    assert (named.features, named.notes) == (("score", "start"), ())
+    assert [column.kind for column in named.column_types] == ["number", "date"]
+
+
+def test_a_column_of_numbers_and_words_is_noted() -> None:
+    table = applicants(100).assign(size=["1", "large"] * 50)
+    assert read(pl.from_pandas(table)).notes == (
+        "column 'size' holds numbers and words; it is repaired as categories",
+    )
+
+
+def test_a_category_of_any_row_is_known() -> None:
+    table = applicants(100).assign(kind=["u"] * 99 + ["v"])
+    (kind,) = (
+        column for column in read(pl.from_pandas(table)).column_types if column.name == "kind"
+    )
+    assert kind.categories == ("u", "v")
+
+
+def test_the_column_of_the_split_is_the_named_one_or_that_of_a_shipped_data_set() -> None:
+    table = open_table(sided())
+    assert split_column(table, "side") == "side"
+    assert split_column(table, 0.25) is None
+    assert split_column(table, None) is None
+    assert split_column(open_table("adult"), None) == "split"

@@ -30,6 +30,7 @@ RECORD: dict[str, Any] = {
     "auditor": {"naive-bayes": [1, 2, 1, 2]},
     "rows": 8,
     "changed": 0,
+    "proven_floor": float("nan"),
 }
 SETTINGS: dict[str, Any] = {"confidence": 0.95, "random_state": 0}
 
@@ -190,3 +191,12 @@ def test_one_split_has_the_exact_interval_of_the_strongest_auditor() -> None:
     # No error in 20 rows nor in 30: the exact limits of the two rates bound their mean.
     assert low == 0
     assert 0 < high <= 1 - 0.0125 ** (1 / 20)
+
+
+def test_what_is_proven_is_the_lowest_over_the_splits_and_undefined_if_one_is() -> None:
+    records: Any = [
+        RECORD | {"counts": COUNTS.tolist(), "proven_floor": floor} for floor in (0.85, 0.82, 0.9)
+    ]
+    assert make_point(records, ["a", "b"], reference=1, **SETTINGS).proven_floor == 0.82
+    records[0]["proven_floor"] = float("nan")
+    assert np.isnan(make_point(records, ["a", "b"], reference=1, **SETTINGS).proven_floor)

@@ -23,6 +23,7 @@ def record(amount: float) -> Record:
         auditor={"trees": [1, 2, 0, 2]},
         counts=[[1, 0, 0, 1], [1, 0, 0, 1]],
         auc=[0.5, float("nan")],
+        proven_floor=float("nan"),
     )
 
 

@@ -17,7 +17,14 @@ from sklearn.preprocessing import StandardScaler
 
 import fourfifths
 from fourfifths._tradeoff.data import Data, read_data
-from fourfifths._tradeoff.tradeoff import check_options, fingerprint, make_repairer
+from fourfifths._tradeoff.tradeoff import (
+    check_options,
+    existing_combinations,
+    fingerprint,
+    make_repairer,
+    proof_notes,
+    skipped_notes,
+)
 from fourfifths.errors import FourfifthsError, OptionError
 
 QUICK: dict[str, Any] = {
@@ -141,10 +148,85 @@ def test_an_unrepaired_version_is_run_once_for_all_methods() -> None:
         applicants(),
         **QUICK,
         methods=["random", "geometric"],
-        scopes=["joint", "column"],
+        scopes=["blocks", "column"],
     )
     assert len(curve.select(method="none")) == 1
-    assert len(curve.points) == 1 + 2 * 2 * 2
+    # Amounts .5 and 1, by blocks with one method, by column with two.
+    assert len(curve.points) == 1 + 2 * (1 + 2)
+    assert (
+        "not tried: blocks with geometric; the paper's methods repair columns one by one"
+    ) in curve.notes
+
+
+def test_methods_that_no_scope_has_are_refused_with_the_remedy() -> None:
+    with pytest.raises(
+        OptionError, match=r"methods=\['geometric'\]: .*; give scopes=\['column'\] too"
+    ):
+        fourfifths.tradeoff(applicants(), **QUICK, methods=["geometric"])
+
+
+def test_combinations_are_those_that_exist() -> None:
+    assert existing_combinations(("column", "blocks"), ("geometric", "random")) == (
+        [("column", "geometric"), ("column", "random"), ("blocks", "random")],
+        [("blocks", "geometric")],
+    )
+    assert existing_combinations(("blocks",), ("random",)) == ([("blocks", "random")], [])
+    assert skipped_notes([]) == []
+
+
+def full(repeat: int, floor: float, **figures: Any) -> Any:
+    record = {"repeat": repeat, "scope": "blocks", "amount": 1.0, "proven_floor": floor}
+    return {**record, **figures}
+
+
+def test_that_too_little_is_proven_is_a_note_and_no_warning() -> None:
+    # 400 training rows prove less than .8; warnings are errors here.
+    curve = fourfifths.tradeoff(applicants(), **QUICK)
+    (point,) = curve.select(amount=1.0)
+    assert 0 < point.proven_floor < 0.8
+    assert curve.notes == (
+        "full repair by blocks is not proven to keep an impact ratio of 0.8 in 3 of 3 splits; "
+        f"the proven floor is {point.proven_floor:.3f}, and more training rows would prove more",
+    )
+
+
+@pytest.mark.parametrize(
+    ("records", "stratify_by", "expected"),
+    [
+        ([full(0, 0.81), full(1, 0.9)], (), []),
+        ([full(0, 0.7), full(1, 0.9)], (), ["of 0.8 in 1 of 2 splits; the proven floor is 0.700"]),
+        ([full(0, 0.7), full(0, 0.7)], (), ["of 0.8; the proven floor is 0.700"]),  # two models
+        ([full(0, np.nan)], (), ["pairs of more than 40 groups are not proven"]),
+        ([full(0, np.nan)], ("region",), ["stratified by 'region', so nothing is proven about"]),
+        ([full(0, np.nan, scope="column"), full(0, np.nan, amount=0.5)], (), []),
+    ],
+)
+def test_a_note_says_what_is_not_proven(
+    records: list[Any], stratify_by: tuple[str, ...], expected: list[str]
+) -> None:
+    notes = proof_notes(records, stratify_by=stratify_by)
+    assert len(notes) == len(expected)
+    assert all(text in note for text, note in zip(expected, notes, strict=True))
+
+
+def test_enough_rows_prove_four_fifths_and_the_models_keep_it() -> None:
+    table = applicants(12_000)
+    curve = fourfifths.tradeoff(table, **{**QUICK, "amounts": [1], "repeats": 1})
+    (point,) = curve.points
+    assert 0.8 <= point.proven_floor < 1
+    assert curve.notes == ()
+    assert point.scope == "blocks"
+    # The model selects a larger share than the lowest recorded one, so the proof speaks of it.
+    assert point.impact_ratio >= point.proven_floor
+
+
+def test_a_date_can_be_swept_by_blocks_if_it_is_named() -> None:
+    table = applicants()
+    table["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(table["score"] * 10, unit="D")
+    curve = fourfifths.tradeoff(table, **{**QUICK, "amounts": [0, 1]}, columns=["score", "day"])
+    assert [point.amount for point in curve.points] == [0, 1]
+    with pytest.raises(FourfifthsError, match="'day' holds dates, which are repaired by blocks"):
+        fourfifths.tradeoff(table, **QUICK, columns=["score", "day"], scopes=["column"])
 
 
 def test_the_progress_bar_can_be_turned_off_and_changes_no_number() -> None:
@@ -202,22 +284,32 @@ def read(table: pd.DataFrame, **options: Any) -> Data:
 def test_the_repair_is_by_the_protected_columns_and_their_bands() -> None:
     table = applicants().assign(age=np.tile([20, 30, 50], 200))
     data = read(table, protected=["group", "age"], bands={"age": [40]})
-    options = make_repairer(data, {"score": None}, scope="joint", random_state=3).get_params()
+    options = make_repairer(data, scope="blocks", confidence=0.9, random_state=3).get_params()
     assert (options["protected"], options["bands"]) == (("group", "age"), {"age": (40,)})
-    assert (options["columns"], options["scope"]) == ({"score": None}, "joint")
+    assert (list(options["columns"]), options["scope"]) == (["score", "noise"], "blocks")
     assert (options["random_state"], options["stratify_by"]) == (3, None)
+    assert (options["threshold"], options["confidence"], options["blocks"]) == (
+        0.8,
+        0.9,
+        "certified",
+    )
 
 
 def test_strata_of_other_columns_are_pooled_and_unseen_ones_kept() -> None:
     data = read(applicants().assign(region=np.tile(["n", "s"], 300)), stratify_by=("region",))
-    options = make_repairer(data, {}, scope="column", random_state=0).get_params()
+    options = make_repairer(data, scope="column", confidence=0.95, random_state=0).get_params()
     assert (options["protected"], options["stratify_by"]) == (None, ("region",))
     assert (options["small"], options["unseen"]) == ("pool", "keep")
 
 
 def test_the_fingerprint_changes_with_everything_that_the_counts_depend_on() -> None:
     data, splits = read(applicants()), [(np.arange(4), np.arange(4, 6))]
-    options: dict[str, Any] = {"auditors": ["svm"], "models": {"rule": Scorer()}, "random_state": 0}
+    options: dict[str, Any] = {
+        "auditors": ["svm"],
+        "models": {"rule": Scorer()},
+        "confidence": 0.95,
+        "random_state": 0,
+    }
     base = fingerprint(data, splits, **options)
     assert fingerprint(read(applicants()), splits, **options) == base
     others = [
@@ -226,8 +318,9 @@ def test_the_fingerprint_changes_with_everything_that_the_counts_depend_on() -> 
         fingerprint(data, splits, **{**options, "auditors": ["trees"]}),
         fingerprint(data, splits, **{**options, "models": {"mine": Scorer()}}),
         fingerprint(data, splits, **{**options, "random_state": 1}),
+        fingerprint(data, splits, **{**options, "confidence": 0.9}),
     ]
-    assert len({base, *others}) == 6
+    assert len({base, *others}) == 7
 
 
 @pytest.mark.parametrize(
@@ -235,9 +328,10 @@ def test_the_fingerprint_changes_with_everything_that_the_counts_depend_on() -> 
     [
         ({"methods": ()}, r"methods=\(\): expected a list of one or more of 'combinatorial', "),
         (
-            {"scopes": "joint"},
-            "scopes='joint': expected a list of one or more of 'column', 'joint'",
+            {"scopes": "blocks"},
+            "scopes='blocks': expected a list of one or more of 'blocks', 'column'",
         ),
+        ({"scopes": ["joint"]}, r"scopes=\['joint'\]: expected a list of one or more of 'blocks'"),
         ({"amounts": [0.5, "1"]}, r"amounts=\[0.5, '1'\]: expected a list of numbers from 0 to 1"),
         ({"confidence": 95}, "confidence=95: expected a number between 0 and 1"),
         ({"repeats": 1.5}, "repeats=1.5: expected a whole number, 1 or more"),
@@ -250,7 +344,7 @@ def test_an_option_that_cannot_be_used_is_named_with_what_was_expected(
 ) -> None:
     usable: dict[str, Any] = {
         "methods": ["random"],
-        "scopes": ["joint"],
+        "scopes": ["blocks"],
         "amounts": [0, 1],
         "confidence": 0.9,
         "repeats": None,

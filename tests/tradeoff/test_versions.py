@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fourfifths import Repairer
+from fourfifths._tables.types import ColumnType
 from fourfifths._tradeoff.versions import (
     SweepRows,
     Version,
@@ -31,7 +32,12 @@ FRAME = pd.DataFrame(
 GROUP = np.repeat([0, 1, 2], 8).astype(np.int16)
 TRAIN, TEST = np.arange(0, 24, 2), np.arange(1, 24, 2)
 ROWS = SweepRows(
-    frame=FRAME, group=GROUP, selected=(FRAME["score"] >= 3).to_numpy(), reference=2, groups=3
+    frame=FRAME,
+    group=GROUP,
+    selected=(FRAME["score"] >= 3).to_numpy(),
+    reference=2,
+    groups=3,
+    column_types=(ColumnType(name="score", kind="number"),),
 )
 REPAIRER = Repairer("group", columns=["score"], scope="column").fit(FRAME.iloc[TRAIN])
 
@@ -57,7 +63,7 @@ class Broken(Rule):
 def run(version: Version, models: dict[str, Any], auditors: tuple[str, ...] = ("logistic",)) -> Any:
     return run_version(
         version,
-        REPAIRER,
+        None if version.amount == 0 else REPAIRER,
         rows=ROWS,
         split=(TRAIN, TEST),
         models=models,
@@ -112,7 +118,7 @@ def test_a_model_that_fails_is_named_in_one_line() -> None:
 
 
 def test_the_repaired_frame_moves_each_value_towards_the_median_of_the_groups() -> None:
-    repaired = repaired_frame(version(0.5), REPAIRER, rows=ROWS, random_state=0)
+    repaired = repaired_frame(version(0.5), REPAIRER, rows=ROWS)
     # Of three groups two have 1, 2, 3, 4: these stay, and -9 goes halfway to 1.
     assert repaired["score"].tolist() == [
         *np.repeat([-4.0, -3.0, -2.0, -1.0], 2),
@@ -132,6 +138,7 @@ def test_an_auditors_errors_are_wrong_and_all_rows_of_the_group_and_of_the_refer
         selected=np.ones(18, bool),
         reference=1,
         groups=2,
+        column_types=(),
     )
     errors = auditor_errors(
         reveals[:, None],
@@ -142,3 +149,61 @@ def test_an_auditors_errors_are_wrong_and_all_rows_of_the_group_and_of_the_refer
         random_state=0,
     )
     assert errors == {"logistic": [1, 4, 2, 5]}
+
+
+def people(rows: int = 4_000) -> SweepRows:
+    """Return two groups of one law, in which some scores are missing."""
+    random = np.random.default_rng(0)
+    score = random.normal(size=rows)
+    selected = score + random.normal(size=rows) > 0
+    score[random.random(rows) < 0.05] = np.nan
+    group = random.integers(0, 2, rows)
+    return SweepRows(
+        frame=pd.DataFrame({"group": np.array(["a", "b"])[group], "score": score}),
+        group=group.astype(np.int16),
+        selected=selected,
+        reference=1,
+        groups=2,
+        column_types=(ColumnType(name="score", kind="number"),),
+    )
+
+
+def by_blocks(rows: SweepRows, amount: float, **options: Any) -> Any:
+    strata = options or {"protected": "group"}
+    repairer = Repairer(**strata, columns=["score"], blocks=4, favorable=True)
+    train, test = np.arange(0, 4_000, 2), np.arange(1, 4_000, 2)
+    repairer.fit(rows.frame.iloc[train], rows.selected[train])
+    (record,) = run_version(
+        Version(repeat=0, scope="blocks", method="random", amount=amount),
+        repairer,
+        rows=rows,
+        split=(train, test),
+        models={"rule": Rule()},
+        auditors=("logistic",),
+        random_state=0,
+    )
+    return repairer, record
+
+
+def test_a_full_repair_by_blocks_has_the_floor_that_is_proven() -> None:
+    repairer, record = by_blocks(people(), 1.0)
+    assert record["proven_floor"] == repairer.certificate().impact_floor
+    assert 0 < record["proven_floor"] < 1
+
+
+def test_nothing_is_proven_of_a_part_of_the_rows_nor_by_column_nor_of_other_strata() -> None:
+    assert np.isnan(by_blocks(people(), 0.5)[1]["proven_floor"])
+    assert np.isnan(run(version(1), {"rule": Rule()})[0]["proven_floor"])
+    assert np.isnan(by_blocks(people(), 1.0, stratify_by="group")[1]["proven_floor"])
+
+
+def test_a_missing_value_that_a_block_fills_in_was_changed_and_one_that_stays_was_not() -> None:
+    rows = people()
+    repairer, record = by_blocks(rows, 1.0)
+    before = rows.frame["score"].iloc[1::2]
+    after = repairer.transform(rows.frame)["score"].iloc[1::2]
+    same = (before == after) | (before.isna() & after.isna())
+    assert record["changed"] == int((~same).sum())
+    assert (before.isna() & after.notna()).any()
+    (raw,) = run(version(0), {"rule": Rule()})
+    assert raw["changed"] == 0

@@ -17,7 +17,7 @@ def reproduce(
         typer.Option(
             metavar="FIGURE",
             help="Make this figure only: sat, predictability, utility, several, comparison, "
-            "beyond-trees, beyond-amounts or beyond-joint; repeat for more.  [default: all]",
+            "beyond-trees, beyond-amounts or beyond-blocks; repeat for more.  [default: all]",
         ),
     ] = None,
     out: Annotated[

@@ -50,14 +50,15 @@ def tradeoff(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="random, combinatorial or geometric; repeat for more.  [default: random]",
+            help="random; with scope column also combinatorial or geometric; repeat for more.  "
+            "[default: random]",
         ),
     ] = None,
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="joint|column",
-            help="Repair the columns together, or each alone; repeat for both.  [default: joint]",
+            metavar="blocks|column",
+            help="Repair by blocks, or each column alone; repeat for both.  [default: blocks]",
         ),
     ] = None,
     amounts: Annotated[
@@ -73,7 +74,7 @@ def tradeoff(
         int | None, typer.Option(help="Number of random splits.  [default: 10]")
     ] = None,
     auditor: Auditor = None,
-    confidence: Annotated[float, typer.Option(help="The confidence of the intervals.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Of the intervals, and of the proof.")] = 0.95,
     band: Band = None,
     unknown: Unknown = None,
     results: Annotated[

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import fourfifths
-from fourfifths._paper.beyond import accuracy_at_parity, joint_repair, trees
+from fourfifths._paper.beyond import accuracy_at_parity, blocks_proof, blocks_repair, trees
 from fourfifths._paper.experiments import (
     AUDITOR_OF_MODEL,
     PAPER_METHODS,
@@ -52,8 +52,9 @@ def claims(curves: Curves, comparison: Sequence[Row] | None) -> Iterator[Claim]:
         yield accuracy_at_parity(comparison)
     if "adult" in curves:
         yield trees(curves["adult"])
-    if "adult-joint" in curves:
-        yield joint_repair(curves["adult-joint"])
+    if "adult-blocks" in curves:
+        yield blocks_repair(curves["adult-blocks"])
+        yield blocks_proof(curves["adult-blocks"])
 
 
 def unrepaired(curves: Curves) -> Claim:

@@ -185,7 +185,7 @@ def experiments() -> dict[str, Experiment]:
         "adult": (adult, sex),
     }
     for name, (table, roles) in tables.items():
-        for scope in ("column", "joint"):
+        for scope in ("column", "blocks"):
             options = {**roles, **BEYOND_OPTIONS, "scopes": [scope], "methods": ["random"]}
             sweeps[f"{name}-{scope}"] = Experiment(table=table, options=options)
     return sweeps

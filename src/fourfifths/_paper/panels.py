@@ -21,7 +21,7 @@ Row = dict[str, Any]
 COLORS = {"combinatorial": "#2166ac", "geometric": "#b2182b", "random": "#1a9850", "none": "black"}
 MARKERS = {"LR": "o", "SVM": "s", "GNB": "^", PASS_RULE: "D", PLAIN_LR: "v"}
 OTHER_METHOD = "other method"
-LINE_STYLES = {"column": "-", "joint": "--"}
+LINE_STYLES = {"column": "-", "blocks": "--"}
 THRESHOLD = 0.8
 TITLES = {
     "ricci": "Ricci",
@@ -67,6 +67,7 @@ def point_rows(curves: Curves) -> list[Row]:
             row["mean_impact_ratio"] = float(np.mean(list(point.impact_ratios.values())))
             for auditor in ("logistic", "svm", "naive-bayes", "trees"):
                 row[f"BER {auditor}"] = point.auditors.get(auditor, float("nan"))
+            row["proven_floor"] = point.proven_floor
             rows.append(row)
     return rows
 
@@ -94,7 +95,7 @@ def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
                 row["impact_ratio"],
                 MARKERS[row["model"]],
                 color=COLORS[row["method"]],
-                fillstyle="full" if row["scope"] != "joint" else "none",
+                fillstyle="full" if row["scope"] != "blocks" else "none",
                 markersize=4,
             )
         axis.set(title=TITLES[name], xlabel="BER of predicting the protected attribute")
@@ -261,9 +262,9 @@ def _legend(
         for method, color in COLORS.items()
         if any(row["method"] == method for row in rows)
     ]
-    if any(row["scope"] == "joint" for row in rows):
+    if any(row["scope"] == "blocks" for row in rows):
         grey |= {"fillstyle": "none"}
-        entries.append(Line2D([], [], marker="o", linestyle="", label="joint scope", **grey))
+        entries.append(Line2D([], [], marker="o", linestyle="", label="by blocks", **grey))
     axis.legend(
         handles=[*entries, *handles],
         frameon=False,

@@ -31,7 +31,7 @@ QUICK_CAUTION = (
     "mostly chance."
 )
 COMPARISON = "comparison"
-BEYOND_SETS = tuple(f"{name}-{scope}" for name in PAPER_SETS for scope in ("column", "joint"))
+BEYOND_SETS = tuple(f"{name}-{scope}" for name in PAPER_SETS for scope in ("column", "blocks"))
 PANELS: Mapping[str, Panel] = {
     "sat": Panel(
         title="The two Gaussians of the SAT figure, and their repair",
@@ -71,12 +71,12 @@ PANELS: Mapping[str, Panel] = {
     ),
     "beyond-amounts": Panel(
         title="What trees find in Adult, by method, scope and amount",
-        needs=("adult", "adult-column", "adult-joint"),
+        needs=("adult", "adult-column", "adult-blocks"),
         rows=panels.point_rows,
         draw=panels.by_amount,
     ),
-    "beyond-joint": Panel(
-        title="Joint and random repair, predictability by trees",
+    "beyond-blocks": Panel(
+        title="Random repair, by column and by blocks: predictability by trees",
         needs=BEYOND_SETS,
         rows=panels.point_rows,
         draw=panels.draw_trees,

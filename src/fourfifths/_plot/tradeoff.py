@@ -12,7 +12,7 @@ from fourfifths.errors import OptionError, listed
 
 THRESHOLD = 0.8
 MARKERS = {"combinatorial": "o", "geometric": "s", "random": "^", "none": "D"}
-LINE_STYLES = {"column": "-", "joint": "--"}
+LINE_STYLES = {"column": "-", "blocks": "--"}
 
 
 @draw.register

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
 from fourfifths._text import interval, number
 from fourfifths._tradeoff.result import Point, Tradeoff
@@ -12,6 +14,11 @@ LEGEND = (
     "1 - difference between the selection rates; BER: of the strongest auditor, predicting the "
     "protected attribute, 0.5 is guessing; changed: share of rows; * on the front: no other point "
     "is better in both ratio and utility. Not legal advice."
+)
+FLOOR = (
+    "floor: proven; on new rows, no rule on the repaired columns has a lower impact ratio if it "
+    "selects at least the lowest recorded selection rate of each group; only full repair by blocks "
+    "has a proof"
 )
 
 
@@ -37,7 +44,7 @@ def tradeoff_document(curve: Tradeoff) -> Document:
                 sentences=(choice_sentence(curve.choose()),),
             ),
         ),
-        notes=(*curve.notes, intervals_note),
+        notes=(*curve.notes, intervals_note, *((FLOOR,) if has_proof(curve) else ())),
         closing=(LEGEND,),
     )
 
@@ -52,6 +59,7 @@ def model_sheet(curve: Tradeoff, model: str) -> Sheet:
         headers=(
             *("repair", "amount", "ratio", percent, "utility", "acc", "parity", "AUC", "BER"),
             "changed",
+            *(("floor",) if has_proof(curve) else ()),
         ),
         name_columns=2,
         rows=tuple(
@@ -66,10 +74,16 @@ def model_sheet(curve: Tradeoff, model: str) -> Sheet:
                 number(point.auc),
                 number(point.balanced_error_rate),
                 number(point.changed, 2),
+                *((number(point.proven_floor),) if has_proof(curve) else ()),
             )
             for point in curve.select(model=model)
         ),
     )
+
+
+def has_proof(curve: Tradeoff) -> bool:
+    """Return whether anything is proven of a point; else there is nothing to show."""
+    return any(not math.isnan(point.proven_floor) for point in curve.points)
 
 
 def choice_sentence(chosen: Point | None) -> Sentence:

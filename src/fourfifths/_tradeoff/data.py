@@ -14,10 +14,11 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from fourfifths._arrays import BoolArray, CodeArray
 from fourfifths._certify.plan import choose_features
 from fourfifths._tables.groups import choose_reference
-from fourfifths._tables.load import load_rows
+from fourfifths._tables.load import load_rows, rows_of
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.strata import Strata, fit_strata
-from fourfifths._tables.table import TableLike, open_table
+from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.types import ColumnType
 from fourfifths.errors import ColumnError, OptionError, TableError, listed
 
 TRAIN, TEST = "train", "test"
@@ -34,8 +35,9 @@ class Data:
     frame : dataframe
         The stratifying columns and the features.
     features : tuple of str
-    columns : mapping of str to order or None
-        The `columns` argument of the `Repairer`: what to repair, with the order of categories.
+    column_types : tuple of ColumnType
+        What each feature is repaired as. From all rows: the training rows of a split may lack a
+        category that its test rows have.
     strata : Strata
         The groups of the protected columns.
     group : int array
@@ -56,7 +58,7 @@ class Data:
 
     frame: nw.DataFrame[Any]
     features: tuple[str, ...]
-    columns: Mapping[str, Any]
+    column_types: tuple[ColumnType, ...]
     strata: Strata
     group: CodeArray
     selected: BoolArray
@@ -94,7 +96,7 @@ class Data:
 
     def sha256(self) -> str:
         """Return a hash of everything about the rows that the figures depend on."""
-        digest = hashlib.sha256(repr((self.columns, self.stratify_by, self.roles)).encode())
+        digest = hashlib.sha256(repr((self.column_types, self.stratify_by, self.roles)).encode())
         for codes in (self.group, self.selected):
             digest.update(np.ascontiguousarray(codes).tobytes())
         for name in self.frame.columns:
@@ -127,20 +129,7 @@ def read_data(
         bands=bands,
         unknown=unknown,
     )
-    side_column = None
-    if split is None:
-        side_column = opened.dataset.split if opened.dataset else None
-    elif isinstance(split, str):
-        if split not in opened.columns:
-            raise ColumnError(
-                f"split={split!r}: no such column (columns: {listed(opened.columns)})"
-            )
-        side_column = split
-    elif not 0 < split < 1:
-        raise OptionError(
-            f"split={split!r}: expected the share of test rows, a number between 0 and 1, or the "
-            f"name of a column with the values {TRAIN!r} and {TEST!r}"
-        )
+    side_column = split_column(opened, split)
     for name in stratify_by:
         opened.column(name, "stratify_by")
     names, _ = choose_features(opened, roles, columns)
@@ -149,6 +138,16 @@ def read_data(
     orders = dict(opened.dataset.orders) if opened.dataset else {}
     table_rows = load_rows(table, roles.unknown).with_numbers(features, texts=orders)
     frame, by = table_rows.dataframe, tuple(roles.protected)
+    notes = []
+    if columns is None:
+        may_be_repaired = table_rows.repairable(set(frame.columns) - set(features))
+        unnamed = [name for name in features if name not in may_be_repaired]
+        features = tuple(name for name in features if name in may_be_repaired)
+        if unnamed:
+            notes.append(
+                f"left out because not named: {listed(unnamed)} (identifiers, dates, and columns "
+                "called like a protected attribute)"
+            )
     strata, group = fit_strata(table_rows, by, bands=roles.bands, unseen="keep", small="refuse")
     usable, selected, favorable = outcome_of(
         frame[str(roles.outcome)], roles.favorable, roles.unknown
@@ -167,12 +166,23 @@ def read_data(
     rows = np.flatnonzero(usable)
     group, selected = group[rows], selected[rows]
     omitted = usable.size - rows.size
-    note = f"{omitted:,} rows without a group, an outcome or a side of the split were left out"
+    if omitted:
+        notes.append(
+            f"{omitted:,} rows without a group, an outcome or a side of the split were left out"
+        )
+    kept_frame = frame[rows].select(*dict.fromkeys((*by, *stratify_by)), *features)
+    kept_rows = rows_of(kept_frame.to_native(), roles.unknown)
+    asked = {name: orders.get(name) for name in features}
+    column_types = kept_rows.types(asked)
+    notes += [
+        f"column {name!r} holds numbers and words; it is repaired as categories"
+        for name in kept_rows.mixed_columns(column_types, asked)
+    ]
 
     return Data(
-        frame=frame[rows].select(*dict.fromkeys((*by, *stratify_by)), *features),
+        frame=kept_frame,
         features=features,
-        columns={name: orders.get(name) for name in features},
+        column_types=column_types,
         strata=strata,
         group=group,
         selected=selected,
@@ -187,5 +197,21 @@ def read_data(
         roles=replace(roles, favorable=favorable),
         stratify_by=tuple(stratify_by),
         name=opened.name,
-        notes=(note,) if omitted else (),
+        notes=tuple(notes),
     )
+
+
+def split_column(table: Table, split: Split) -> str | None:
+    """Return the column that says which side of the split a row is on; None for a share."""
+    if split is None:
+        return table.dataset.split if table.dataset else None
+    if isinstance(split, str):
+        if split not in table.columns:
+            raise ColumnError(f"split={split!r}: no such column (columns: {listed(table.columns)})")
+        return split
+    if not 0 < split < 1:
+        raise OptionError(
+            f"split={split!r}: expected the share of test rows, a number between 0 and 1, or the "
+            f"name of a column with the values {TRAIN!r} and {TEST!r}"
+        )
+    return None

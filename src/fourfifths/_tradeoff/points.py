@@ -235,4 +235,6 @@ def make_point(
         auditors={name: mean_of_defined(rates) for name, rates in error_rates.items()},
         changed=mean_of_defined(by_split["changed"]),
         changed_interval=intervals["changed"],
+        # What is proven of each split holds for the lowest of them too.
+        proven_floor=float(np.min([record["proven_floor"] for record in records])),
     )

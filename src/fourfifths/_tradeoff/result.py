@@ -42,6 +42,12 @@ class Point:
         The balanced error rate of each auditor.
     changed, changed_interval
         The share of test rows that the repair changed.
+    proven_floor : float
+        Of a full repair by blocks: no rule on the repaired columns that selects enough of each
+        group has a lower impact ratio on new rows, at the confidence of the sweep; the lowest over
+        the splits. What is enough is the lowest selection rate of a group among the training rows.
+        NaN where nothing is proven: without repair, of a part of the rows, by column, and where
+        the strata are not the groups or are more than 40.
     """
 
     model: str
@@ -65,6 +71,7 @@ class Point:
     auditors: Mapping[str, float]
     changed: float
     changed_interval: Interval
+    proven_floor: float
 
     def clears(self, threshold: float) -> bool:
         """Return whether the impact ratio's interval lies within [threshold, 1 / threshold]."""

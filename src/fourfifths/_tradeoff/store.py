@@ -23,8 +23,9 @@ class Record(TypedDict):
 
     `repeat`, `scope`, `method`, `amount` and `model` say which cell it is. `rows` is the number of
     test rows, `changed` how many of them the repair changed. `auditor` holds for each auditor the
-    four counts of an `Errors`, `counts` the confusion counts of each group (see `points`), and
-    `auc` the area under the ROC curve and its variance.
+    four counts of an `Errors`, `counts` the confusion counts of each group (see `points`),
+    `auc` the area under the ROC curve and its variance, and `proven_floor` the impact ratio that no
+    rule on the repaired columns falls below; NaN if nothing is proven.
     """
 
     repeat: int
@@ -37,6 +38,7 @@ class Record(TypedDict):
     auditor: dict[str, list[int]]
     counts: list[list[int]]
     auc: list[float]
+    proven_floor: float
 
 
 def cell_key(record: Record) -> CellKey:

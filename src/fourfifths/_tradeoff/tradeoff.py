@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import metadata
@@ -12,19 +13,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 from joblib import Parallel, delayed
 
 from fourfifths._certify.auditors import PLAIN_AUDITORS, AuditorName
 from fourfifths._progress import steps
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.fitted import Scope
+from fourfifths._repair.proof import MAX_STRATA
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.table import TableLike
 from fourfifths._tradeoff.data import Data, Split, read_data
 from fourfifths._tradeoff.models import chosen_models
 from fourfifths._tradeoff.points import make_point
 from fourfifths._tradeoff.result import Tradeoff
-from fourfifths._tradeoff.store import ResultsFile, cell_key
+from fourfifths._tradeoff.store import Record, ResultsFile, cell_key
 from fourfifths._tradeoff.versions import SweepRows, Version, run_version
 from fourfifths.errors import OptionError, listed
 
@@ -32,6 +35,7 @@ from fourfifths.errors import OptionError, listed
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
 TEST_SHARE = 1 / 3
 REPEATS = 10
+THRESHOLD = 0.8  # of the impact ratio that a repair by blocks is to be proven to keep
 
 
 def tradeoff(
@@ -47,7 +51,7 @@ def tradeoff(
     stratify_by: str | Sequence[str] = (),
     models: Sequence[str] | Mapping[str, Any] | None = None,
     methods: Sequence[Method] = ("random",),
-    scopes: Sequence[Scope] = ("column",),
+    scopes: Sequence[Scope] = ("blocks",),
     amounts: Sequence[float] = AMOUNTS,
     split: Split = None,
     repeats: int | None = None,
@@ -67,7 +71,8 @@ def tradeoff(
     Parameters
     ----------
     table, protected, outcome, favorable, reference, columns, bands, unknown
-        As in `certify`. The columns are those that are repaired and that the models use.
+        As in `certify`. The columns are those that are repaired and that the models use. By default
+        these are all but identifiers, dates, and columns called like a protected attribute.
     stratify_by : str or sequence of str, optional
         Columns to stratify the repair by instead of the protected ones. Small strata are pooled;
         rows of a stratum that is not among the training rows stay as they are.
@@ -75,7 +80,9 @@ def tradeoff(
         The paper's models by name: "LR", "SVM", "GNB", all three by default. A mapping may hold
         scikit-learn classifiers or pipelines of your own, which get a dataframe of the features.
     methods, scopes, amounts
-        As in `Repairer`; every combination is tried.
+        As in `Repairer`; every combination that exists is tried. By blocks a share of the rows is
+        repaired, so their method is "random"; the paper's two methods repair by column. A repair by
+        blocks keeps the outcome of the training rows, in as many blocks as can be proven.
     split : float or str, optional
         The share of test rows, a third by default, or a column with the values "train" and "test".
         A shipped data set that has such a column is split by it.
@@ -84,7 +91,7 @@ def tradeoff(
     auditors : sequence of str
         The classifiers that predict the protected attribute.
     confidence : float
-        The confidence of the intervals.
+        The confidence of the intervals, and of what is proven.
     results : path, optional
         A file that keeps each finished cell on a line. A run that was stopped resumes from it.
     n_jobs : int
@@ -130,32 +137,38 @@ def tradeoff(
     )
     repeats = 1 if data.side is not None else repeats or REPEATS
     splits = data.splits(TEST_SHARE if split is None else split, repeats, random_state)
-    combinations = product(range(repeats), scopes, methods, amounts)
+    combinations, skipped = existing_combinations(scopes, methods)
     # By key, because unrepaired data are the same whatever the method and scope: one version.
     versions = {
         version.key: version
         for version in (
             Version(repeat=repeat, scope=scope, method=method, amount=float(amount))
-            for repeat, scope, method, amount in combinations
+            for repeat, (scope, method), amount in product(range(repeats), combinations, amounts)
         )
     }
-    # Fitted to all rows: the training rows may lack a category that the test rows have.
-    all_rows = make_repairer(data, dict(data.columns), scope="column", random_state=random_state)
-    column_types = all_rows.fit(data.frame.to_native()).column_types_
 
     @cache
     def repairer_of(repeat: int, scope: Scope) -> Repairer:
         train, _ = splits[repeat]
-        types = {column.name: column for column in column_types}
-        repairer = make_repairer(data, types, scope=scope, random_state=random_state + repeat)
-        return repairer.fit(data.frame[train].to_native())
+        repairer = make_repairer(
+            data, scope=scope, confidence=confidence, random_state=random_state + repeat
+        )
+        with warnings.catch_warnings():
+            # That too little is proven is said in a note, of all splits together.
+            warnings.filterwarnings("ignore", "blocks='certified'")
+            return repairer.fit(data.frame[train].to_native(), data.selected[train])
 
-    is_category = [column.kind == "category" for column in column_types]
+    is_category = [column.kind == "category" for column in data.column_types]
     classifiers = chosen_models(models, is_category, random_state=random_state)
     results_file = ResultsFile(
         path=None if results is None else Path(results),
         fingerprint=fingerprint(
-            data, splits, auditors=auditors, models=classifiers, random_state=random_state
+            data,
+            splits,
+            auditors=auditors,
+            models=classifiers,
+            confidence=confidence,
+            random_state=random_state,
         ),
     )
     records = {cell_key(record): record for record in results_file.load()}
@@ -170,13 +183,13 @@ def tradeoff(
         selected=data.selected,
         reference=data.reference,
         groups=len(data.strata.groups),
+        column_types=data.column_types,
     )
     # A generator, so that a repairer is fitted only when a process is free to use it.
     jobs = (
         delayed(run_version)(
             version,
-            # Without repair only the column types are used, and this scope is fitted fastest.
-            repairer_of(version.repeat, "column" if version.amount == 0 else version.scope),
+            repairer_of(version.repeat, version.scope) if version.amount > 0 else None,
             rows=rows,
             split=splits[version.repeat],
             models=classifiers,
@@ -215,7 +228,11 @@ def tradeoff(
         confidence=confidence,
         rows=len(data.frame),
         test_rows=int(splits[0][1].size),
-        notes=data.notes,
+        notes=(
+            *data.notes,
+            *skipped_notes(skipped),
+            *proof_notes(list(records.values()), stratify_by=data.stratify_by),
+        ),
     )
 
 
@@ -225,6 +242,7 @@ def fingerprint(
     *,
     auditors: Sequence[str],
     models: Mapping[str, Any],
+    confidence: float,
     random_state: int,
 ) -> str:
     """Return a hash of everything that a cell's counts depend on, beside which cell it is."""
@@ -236,6 +254,8 @@ def fingerprint(
         split_digest.hexdigest(),
         list(auditors),
         repr(models),
+        # As many blocks are made as are proven at this confidence.
+        confidence,
         random_state,
         # Another version may count otherwise.
         metadata.version("fourfifths"),
@@ -243,10 +263,59 @@ def fingerprint(
     return hashlib.sha256(repr(inputs).encode()).hexdigest()
 
 
-def make_repairer(
-    data: Data, columns: Mapping[str, Any], *, scope: Scope, random_state: int
-) -> Repairer:
-    """Return the repairer of a sweep, not fitted.
+def existing_combinations(
+    scopes: Sequence[Scope], methods: Sequence[Method]
+) -> tuple[list[tuple[Scope, Method]], list[tuple[Scope, Method]]]:
+    """Return the combinations that can be tried, and those that do not exist."""
+    existing: list[tuple[Scope, Method]] = []
+    skipped: list[tuple[Scope, Method]] = []
+    for scope, method in product(scopes, methods):
+        is_existing = scope == "column" or method == "random"
+        (existing if is_existing else skipped).append((scope, method))
+    if not existing:
+        raise OptionError(
+            f"methods={list(methods)!r}: the paper's methods repair columns one by one; give "
+            "scopes=['column'] too"
+        )
+    return existing, skipped
+
+
+def skipped_notes(skipped: Sequence[tuple[Scope, Method]]) -> list[str]:
+    """Return a note on combinations that do not exist."""
+    if not skipped:
+        return []
+    names = ", ".join(f"{scope} with {method}" for scope, method in skipped)
+    return [f"not tried: {names}; the paper's methods repair columns one by one"]
+
+
+def proof_notes(records: Sequence[Record], *, stratify_by: Sequence[str]) -> list[str]:
+    """Return a note where a full repair by blocks is not proven to keep four fifths."""
+    floors = {
+        record["repeat"]: record["proven_floor"]
+        for record in records
+        if record["scope"] == "blocks" and record["amount"] == 1
+    }
+    if not floors:
+        return []
+    if stratify_by:
+        return [
+            f"the repair by blocks is stratified by {listed(stratify_by)}, so nothing is proven "
+            "about the groups"
+        ]
+    if np.isnan(list(floors.values())).any():
+        return [f"pairs of more than {MAX_STRATA} groups are not proven"]
+    below = sum(floor < THRESHOLD for floor in floors.values())
+    if not below:
+        return []
+    splits = f" in {below} of {len(floors)} splits" if len(floors) > 1 else ""
+    return [
+        f"full repair by blocks is not proven to keep an impact ratio of {THRESHOLD:g}{splits}; "
+        f"the proven floor is {min(floors.values()):.3f}, and more training rows would prove more"
+    ]
+
+
+def make_repairer(data: Data, *, scope: Scope, confidence: float, random_state: int) -> Repairer:
+    """Return the repairer of a sweep, not fitted; it is fitted to who was selected.
 
     Strata of the protected columns were checked when the data were read. Other strata may be small
     or absent from the training rows, so these are pooled, and rows of unseen ones kept.
@@ -259,7 +328,14 @@ def make_repairer(
     if data.stratify_by:
         strata = {"stratify_by": data.stratify_by, "small": "pool", "unseen": "keep"}
     return Repairer(
-        **strata, columns=columns, unknown=roles.unknown, scope=scope, random_state=random_state
+        **strata,
+        columns={column.name: column for column in data.column_types},
+        favorable=True,
+        unknown=roles.unknown,
+        scope=scope,
+        threshold=THRESHOLD,
+        confidence=confidence,
+        random_state=random_state,
     )
 
 

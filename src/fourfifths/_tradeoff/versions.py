@@ -17,7 +17,7 @@ from fourfifths._repair.repairer import Repairer
 from fourfifths._stats.balanced_error import Errors
 from fourfifths._tables.files import in_one_line
 from fourfifths._tables.load import rows_of
-from fourfifths._tables.types import to_numbers
+from fourfifths._tables.types import ColumnType, to_numbers
 from fourfifths._tradeoff.models import PaperModel
 from fourfifths._tradeoff.points import Auc, confusion_counts, delong_auc
 from fourfifths._tradeoff.store import Record
@@ -57,6 +57,8 @@ class SweepRows:
         The code of the reference group.
     groups : int
         How many groups there are.
+    column_types : tuple of ColumnType
+        Of the features.
     """
 
     frame: Any
@@ -64,11 +66,12 @@ class SweepRows:
     selected: BoolArray
     reference: int
     groups: int
+    column_types: tuple[ColumnType, ...]
 
 
 def run_version(
     version: Version,
-    repairer: Repairer,
+    repairer: Repairer | None,
     *,
     rows: SweepRows,
     split: tuple[IntArray, IntArray],
@@ -81,8 +84,8 @@ def run_version(
     Parameters
     ----------
     version : Version
-    repairer : Repairer
-        Fitted on the training rows, with the version's scope.
+    repairer : Repairer or None
+        Fitted on the training rows, with the version's scope. None for unrepaired data.
     rows : SweepRows
     split : tuple of int arrays
         The training rows and the test rows.
@@ -99,28 +102,30 @@ def run_version(
     train, test = split
     raw: nw.DataFrame[Any] = nw.from_native(rows.frame, eager_only=True)
     frame = raw
-    if version.amount > 0:
+    proven_floor = float("nan")
+    if repairer is not None:
         repaired = repaired_frame(version, repairer, rows=rows)
         frame = nw.from_native(repaired, eager_only=True)
+        # A proof is about the strata; without a column to stratify by, these are the groups.
+        if version.amount == 1 and repairer.proof_ is not None and repairer.stratify_by is None:
+            proven_floor = repairer.proof_.impact_floor
     # The features as numbers, categories by their codes.
     values, raw_values = (
-        np.column_stack(
-            [to_numbers(table[column.name], column) for column in repairer.column_types_]
-        )
+        np.column_stack([to_numbers(table[column.name], column) for column in rows.column_types])
         for table in (frame, raw)
     )
-    # NaN differs from itself, but what is missing is not repaired.
-    differs = (values != raw_values) & ~np.isnan(values)
+    # NaN differs from itself, but what was missing and still is was not changed.
+    differs = (values != raw_values) & ~(np.isnan(values) & np.isnan(raw_values))
     repeat, scope, method, amount = version.key
     best_errors = auditor_errors(
         values,
         rows,
         split=split,
-        is_category=[column.kind == "category" for column in repairer.column_types_],
+        is_category=[column.kind == "category" for column in rows.column_types],
         auditors=auditors,
         random_state=random_state,
     )
-    features = frame.select(*(column.name for column in repairer.column_types_))
+    features = frame.select(*(column.name for column in rows.column_types))
     truth = rows.selected[test]
     records: list[Record] = []
     for name, model in models.items():
@@ -153,6 +158,7 @@ def run_version(
                 model=name,
                 counts=counts.tolist(),
                 auc=[auc.value, auc.variance],
+                proven_floor=proven_floor,
             )
         )
     return records
@@ -162,7 +168,13 @@ def repaired_frame(version: Version, repairer: Repairer, *, rows: SweepRows) -> 
     """Return the user's kind of dataframe, repaired as the version says."""
     table = rows_of(rows.frame)
     codes = repairer.strata_.codes_of(table, unseen=repairer.unseen)
-    output = repairer.fitted_.transform(table, codes, method=version.method, amount=version.amount)
+    output = repairer.fitted_.transform(
+        table,
+        codes,
+        method=version.method,
+        amount=version.amount,
+        unseen=repairer.unseen,
+    )
     return output.native()
 
 
