@@ -21,7 +21,7 @@ def run(stream: TextIO) -> None:
     print_document(to_document(impact("ricci", within="position")), stream)
     options = "".join(f" \\\n     --columns {column}" for column in COLUMNS)
     stream.write(
-        "\n2. What could happen. Can a rule that sees only four columns of a census have disparate\n"
+        "\n2. What could happen. Can a rule on four columns of a census have disparate\n"
         "   impact by sex? Two of the six auditors, to be quick:\n"
         "   fourfifths certify adult --protected sex --auditor logistic --auditor trees \\\n"
         f"     --max-rows 20000{options}\n\n"
