@@ -42,7 +42,8 @@ from fourfifths._repair.proof import (
 )
 from fourfifths._stats.shares import BlockLaw
 from fourfifths._tables.load import Rows
-from fourfifths._tables.types import ColumnType
+from fourfifths._tables.types import ColumnType, check_exact
+from fourfifths.errors import OptionError
 
 BlockCount = int | Literal["certified"]
 PLANNING_SHARE = 0.3
@@ -130,6 +131,9 @@ def fit_block_model(
         How many typical records each block has.
     seed : int
     """
+    for column, column_type in zip(columns, column_types, strict=True):
+        if column_type.kind == "integer":
+            check_exact(column_type, float(np.fmax.reduce(np.abs(column), initial=0.0)))
     is_planning = planning_rows(codes, draws)
     if estimator is not None:
         is_planning[:] = False
@@ -256,6 +260,11 @@ def place_best(
         return tree, cuts, laws
 
     if block_count != "certified":
+        if block_count > codes.size:
+            raise OptionError(
+                f"blocks={block_count}: there are only {codes.size:,} placing rows; expected fewer "
+                "blocks than rows"
+            )
         return placed(planned_by_rows(row_counts, block_count))
     equal_rows = None
     if not draws.is_keyed:
