@@ -23,6 +23,7 @@ from fourfifths._stats.shares import (
     BlockLaw,
     RuleCurve,
     binomial_upper_limit,
+    draws_needed,
     lower_limits,
     simulated_floors,
 )
@@ -35,6 +36,7 @@ MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
 MAX_STRATA = 40  # of more strata, not every pair is proven
 DRAWS_OVER_PAIRS = 20_000
 MIN_DRAWS = 4_000
+MAX_DRAWS_OVER_PAIRS = 500_000  # more confidence than these can show is not proven
 # The part of the risk that is spent on rows that tie with a cut. Which plan is taken may depend on
 # how many do, so each plan that may be tried has its own part of that.
 TIE_RISK = 0.2
@@ -255,7 +257,11 @@ def prove(
         curve=curve,
         rows_needed=rows_needed,
         columns=tuple(map(str, columns)),
-        assumptions=assumptions(columns, is_keyed=laws[0].tied is None),
+        assumptions=assumptions(
+            columns,
+            is_keyed=laws[0].tied is None,
+            is_divided=any(law.spacings.size < block_count for law in laws),
+        ),
         versions={name: version(name) for name in ("fourfifths", "numpy", "scipy")},
     )
 
@@ -282,22 +288,24 @@ def proven_limits(
     pair_count = len(laws) * (len(laws) - 1)
     risk = 1 - confidence
     tie_risk = 0.0 if laws[0].tied is None else TIE_RISK * risk / MAX_PLANS
+    left = risk - MAX_PLANS * tie_risk
+    draw_count = draws or max(MIN_DRAWS, DRAWS_OVER_PAIRS // pair_count)
+    most = max(draw_count, MAX_DRAWS_OVER_PAIRS // pair_count)
     floors, variations = simulated_floors(
         laws,
         [beta, *curve],
-        draws=draws or max(MIN_DRAWS, DRAWS_OVER_PAIRS // pair_count),
+        draws=min(max(draw_count, draws_needed(left)), most),
         risk=tie_risk,
         random_state=0,
     )
-    left = risk - MAX_PLANS * tie_risk
     curve_floors = [
         lower_limits(floors[:, index].min(axis=0, keepdims=True), left)[0]
         for index in range(1, 1 + len(curve))
     ]
     return (
-        lower_limits(floors[:, 0], left),
-        np.array(curve_floors),
-        -lower_limits(-variations, left),
+        np.maximum(lower_limits(floors[:, 0], left), 0.0),
+        np.maximum(curve_floors, 0.0),
+        np.minimum(-lower_limits(-variations, left), 1.0),
     )
 
 
@@ -538,8 +546,19 @@ def reason(
     )
 
 
-def assumptions(columns: Sequence[str], *, is_keyed: bool) -> tuple[str, ...]:
-    """Return what the proof takes for granted."""
+def assumptions(
+    columns: Sequence[str], *, is_keyed: bool, is_divided: bool = False
+) -> tuple[str, ...]:
+    """Return what the proof takes for granted.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    is_keyed : bool
+        Whether rows have keys.
+    is_divided : bool
+        Whether a draw divides the rows of some strata over blocks, because they are cut coarser.
+    """
     names = ", ".join(map(str, columns))
     draws = (
         "the key of a row is given without regard to its group, and no two rows share one"
@@ -547,6 +566,11 @@ def assumptions(columns: Sequence[str], *, is_keyed: bool) -> tuple[str, ...]:
         else "rows have no key; rows with the same content as a row at a cut may fall on either "
         "side of it, and their share was added"
     )
+    if is_divided and not is_keyed:
+        draws += (
+            "; in groups with few rows a draw divides rows over blocks: of rows with the same "
+            "content, it tells only those of one call apart"
+        )
     return (
         "new rows come from the same population as the rows that were placed, group by group",
         f"a rule uses only the repaired columns: {names}",
