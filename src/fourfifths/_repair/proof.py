@@ -290,11 +290,12 @@ def proven_limits(
     tie_risk = 0.0 if laws[0].tied is None else TIE_RISK * risk / MAX_PLANS
     left = risk - MAX_PLANS * tie_risk
     draw_count = draws or max(MIN_DRAWS, DRAWS_OVER_PAIRS // pair_count)
-    most = max(draw_count, MAX_DRAWS_OVER_PAIRS // pair_count)
+    if draws_needed(left) <= MAX_DRAWS_OVER_PAIRS // pair_count:
+        draw_count = max(draw_count, draws_needed(left))
     floors, variations = simulated_floors(
         laws,
         [beta, *curve],
-        draws=min(max(draw_count, draws_needed(left)), most),
+        draws=draw_count,
         risk=tie_risk,
         random_state=0,
     )
@@ -483,13 +484,17 @@ def rows_to_prove(
     cells = np.array([law.spacings.size for law in laws])
     rows = np.array([law.rows for law in laws], dtype=np.float64)
     tied = np.array([law.tied or 0 for law in laws], dtype=np.float64)
+    tie_risk = TIE_RISK * (1 - confidence) / MAX_PLANS / len(laws)
+    may_tie = (cells > 1) & (laws[0].tied is not None)
 
     def is_enough(growth: float) -> bool:
         noise = np.where(cells > 1, cells / (growth * rows), 0.0)
+        # Of more rows, the same share ties with a cut.
+        limits = binomial_upper_limit(growth * tied, growth * rows, tie_risk)
         floors = approximate_floors(
             noise,
             (growth * rows).astype(np.int64),
-            moved=tied / (growth * rows),
+            moved=np.where(may_tie, limits, 0.0),
             beta=beta,
             confidence=confidence,
         )
