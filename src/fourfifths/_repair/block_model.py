@@ -278,11 +278,18 @@ def place_best(
         threshold=threshold,
         confidence=confidence,
     )
-    for plan in plans:
-        tree, cuts, laws = placed(plan)
+    # Plans get coarser, so the first that is proven is found by halving.
+    proven, low, high = None, 0, len(plans)
+    while low < high:
+        middle = (low + high) // 2
+        tree, cuts, laws = placed(plans[middle])
         floors, _, _ = proven_limits(laws, beta=beta, confidence=confidence, draws=SEARCH_DRAWS)
         if floors.min() >= threshold:
-            return tree, cuts, laws
+            proven, high = (tree, cuts, laws), middle
+        else:
+            low = middle + 1
+    if proven is not None:
+        return proven
     most = int(row_counts.max()) // MIN_ROWS_PER_UNPROVEN_BLOCK
     return placed(planned_by_rows(row_counts, int(np.clip(most, 2, MAX_UNPROVEN_BLOCKS))))
 

@@ -43,8 +43,8 @@ TIE_RISK = 0.2
 MAX_PLANS = 8
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
-# The approximate floor of a plan may be this far from the exact one.
-APPROXIMATION_ERRORS = (-0.06, -0.03, -0.015, 0.0, 0.015, 0.03, 0.06, 0.1)
+# The approximate floor of a plan may be this far from the exact one, below or above.
+APPROXIMATION_ERRORS = np.linspace(-0.08, 0.11, 20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,6 +343,10 @@ class BlockPlan:
         """The number of cells of each stratum."""
         return np.minimum(2**self.depth, self.block_count)
 
+    def is_same(self, other: BlockPlan) -> bool:
+        """Return whether the two cut every stratum alike."""
+        return self.block_count == other.block_count and np.array_equal(self.depth, other.depth)
+
 
 def full_depth(block_count: int) -> int:
     """Return how many cuts in a row lead to the deepest of so many blocks."""
@@ -365,7 +369,10 @@ def proven_plans(
     threshold: float,
     confidence: float,
 ) -> list[BlockPlan]:
-    """Return plans that are likely to be proven, those that keep most first.
+    """Return plans that are likely to be proven, from fine to coarse.
+
+    Each keeps most of those that would be proven if the approximation had a certain error; so the
+    later ones are proven rather than the earlier ones.
 
     The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
     with a relative error of variance K/n + K'/n', and a rule that selects the best share beta gains
@@ -383,8 +390,9 @@ def proven_plans(
     beta, threshold, confidence : float
     """
     weights = row_counts / row_counts.sum()
-    plans: list[tuple[float, BlockPlan]] = []
-    for target in threshold + np.array(APPROXIMATION_ERRORS):
+    plans: list[BlockPlan] = []
+    for target in threshold + APPROXIMATION_ERRORS:
+        best, least_loss = None, np.inf
         for block_count in BLOCK_COUNTS:
             plan = coarsened(
                 BlockPlan(
@@ -397,26 +405,15 @@ def proven_plans(
                 target=float(np.clip(target, 0.0, 0.999)),
                 confidence=confidence,
             )
-            if plan is not None:
-                coarse = float(weights[plan.cells < block_count].sum())
-                plans.append((float(np.sum(weights / plan.cells**2)) * (1 + coarse), plan))
-    kept: list[BlockPlan] = []
-    for _, plan in sorted(plans, key=lambda entry: entry[0]):
-        is_new = all(
-            plan.block_count != other.block_count or not np.array_equal(plan.depth, other.depth)
-            for other in kept
-        )
-        if is_new:
-            kept.append(plan)
-    return spread(kept, MAX_PLANS)
-
-
-def spread(plans: list[BlockPlan], count: int) -> list[BlockPlan]:
-    """Return the first plans, and the last: some must be coarse enough to be proven."""
-    if len(plans) <= count:
-        return plans
-    later = np.linspace(count // 2, len(plans) - 1, count - count // 2).astype(int)
-    return [*plans[: count // 2], *(plans[index] for index in later)]
+            if plan is None:
+                continue
+            coarse = float(weights[plan.cells < block_count].sum())
+            loss = float(np.sum(weights / plan.cells**2)) * (1 + coarse)
+            if loss < least_loss:
+                best, least_loss = plan, loss
+        if best is not None and not (plans and best.is_same(plans[-1])):
+            plans.append(best)
+    return plans
 
 
 def coarsened(
