@@ -63,6 +63,7 @@ class Made:
     protected: str = "group"
     outcome: str = "outcome"
     favorable: Any = 1
+    key: str | None = "row"
 
 
 # --- tables ---
@@ -80,6 +81,7 @@ def adult() -> Made:
         protected="sex",
         outcome="income",
         favorable=">50K",
+        key=None,
     )
 
 
@@ -88,7 +90,8 @@ def german(seed: int) -> Made:
     shipped = fourfifths.datasets.load("german")
     frame = shipped.table.df()
     frame["group"] = np.where(frame["age"] > 25, "over 25", "25 or under")
-    named = {*shipped.protected, *shipped.other_protected, shipped.outcome, "group", "age"}
+    frame["row"] = np.arange(len(frame))
+    named = {*shipped.protected, *shipped.other_protected, shipped.outcome, "group", "age", "row"}
     is_new = np.random.default_rng(seed).random(len(frame)) < 1 / 3
     return Made(
         name="German by age",
@@ -168,6 +171,7 @@ def made(
     random = np.random.default_rng(100 + seed)
     fitted, new = make(row_count, random), make(new_count, random)
     columns = tuple(column for column in fitted.columns if column not in ("group", "outcome"))
+    fitted["row"], new["row"] = np.arange(len(fitted)), len(fitted) + np.arange(len(new))
     return Made(name=name, fitted=fitted, new=new, columns=columns)
 
 
@@ -294,7 +298,14 @@ def guide_scores(repairer: Any, frame: pd.DataFrame, guide: Any = None) -> Any:
     return guide.scores(rows, repairer.fitted_.numbers(rows))[:, 0]
 
 
-def measured(table: Made, *, seed: int = 0, halvings: int = 1, train_too: bool = False) -> Figures:
+def measured(
+    table: Made,
+    *,
+    blocks: Any = "certified",
+    seed: int = 0,
+    halvings: int = 1,
+    train_too: bool = False,
+) -> Figures:
     """Repair a table, attack it, and say what is left of the outcome."""
     repairer = fourfifths.Repairer(
         table.protected,
@@ -302,6 +313,8 @@ def measured(table: Made, *, seed: int = 0, halvings: int = 1, train_too: bool =
         keep=table.outcome,
         favorable=table.favorable,
         unseen="keep",
+        blocks=blocks,
+        key=table.key,
         random_state=seed,
     ).fit(table.fitted)
     fitted = plain_columns(repairer.transform(table.fitted), table.columns)
@@ -392,6 +405,7 @@ def line(name: str, value: float, *, least: float | None = None, most: float | N
 def print_figures(table_name: str, figures: Figures) -> None:
     """Print the lines of one table."""
     print(f"| {table_name}: blocks | {figures.blocks:.0f} | | |")
+    print(f"| {table_name}: proven floor at beta {figures.beta:.3f} | {figures.floor:.3f} | | |")
     for name, value in figures.attacks.items():
         line(f"{table_name}: BER, {name}", value, least=0.48)
     for name, value in figures.train_attacks.items():
@@ -423,17 +437,20 @@ def print_adult() -> None:
 def print_tables() -> None:
     """Measure German and the made tables."""
     print_head()
-    print_figures(
-        f"German by age, mean of {GERMAN_SPLITS} splits",
-        mean_of([measured(german(seed), seed=seed) for seed in range(GERMAN_SPLITS)]),
-    )
+    for blocks in ("certified", 8):
+        figures = [
+            measured(german(seed), blocks=blocks, seed=seed) for seed in range(GERMAN_SPLITS)
+        ]
+        name = f"German by age, mean of {GERMAN_SPLITS} splits, blocks={blocks!r}"
+        print_figures(name, mean_of(figures))
     for name, make, row_count in (
         ("20 Gaussian columns", gaussian, 20_000),
         ("mixed types", mixed, 15_000),
         ("5 groups", five_groups, 12_000),
     ):
         table = made(name, make, row_count=row_count, new_count=60_000, seed=0)
-        print_figures(name, measured(table))
+        for blocks in ("certified", 32):
+            print_figures(f"{name}, blocks={blocks!r}", measured(table, blocks=blocks))
 
 
 # --- time ---
