@@ -42,7 +42,8 @@ from fourfifths._repair.proof import (
 )
 from fourfifths._stats.shares import BlockLaw
 from fourfifths._tables.load import Rows
-from fourfifths._tables.types import ColumnType
+from fourfifths._tables.types import ColumnType, check_exact
+from fourfifths.errors import OptionError
 
 BlockCount = int | Literal["certified"]
 PLANNING_SHARE = 0.3
@@ -130,6 +131,9 @@ def fit_block_model(
         How many typical records each block has.
     seed : int
     """
+    for column, column_type in zip(columns, column_types, strict=True):
+        if column_type.kind == "integer":
+            check_exact(column_type, float(np.fmax.reduce(np.abs(column), initial=0.0)))
     is_planning = planning_rows(codes, draws)
     if estimator is not None:
         is_planning[:] = False
@@ -256,6 +260,11 @@ def place_best(
         return tree, cuts, laws
 
     if block_count != "certified":
+        if block_count > codes.size:
+            raise OptionError(
+                f"blocks={block_count}: there are only {codes.size:,} placing rows; expected fewer "
+                "blocks than rows"
+            )
         return placed(planned_by_rows(row_counts, block_count))
     equal_rows = None
     if not draws.is_keyed:
@@ -269,11 +278,18 @@ def place_best(
         threshold=threshold,
         confidence=confidence,
     )
-    for plan in plans:
-        tree, cuts, laws = placed(plan)
+    # Plans get coarser, so the first that is proven is found by halving.
+    proven, low, high = None, 0, len(plans)
+    while low < high:
+        middle = (low + high) // 2
+        tree, cuts, laws = placed(plans[middle])
         floors, _, _ = proven_limits(laws, beta=beta, confidence=confidence, draws=SEARCH_DRAWS)
         if floors.min() >= threshold:
-            return tree, cuts, laws
+            proven, high = (tree, cuts, laws), middle
+        else:
+            low = middle + 1
+    if proven is not None:
+        return proven
     most = int(row_counts.max()) // MIN_ROWS_PER_UNPROVEN_BLOCK
     return placed(planned_by_rows(row_counts, int(np.clip(most, 2, MAX_UNPROVEN_BLOCKS))))
 

@@ -49,6 +49,7 @@ MAX_LEAVES = 31
 MAX_ROWS_PER_LEAF = 20
 # With fewer rows, threads wait for each other longer than they work, above all on a busy machine.
 MIN_ROWS_FOR_THREADS = 100_000
+MIN_ROWS_FOR_SCORING_THREADS = 10_000  # scoring splits the rows once, and waits once
 LOWEST = -np.finfo(np.float64).max  # where rows without a value come in an order
 
 
@@ -176,9 +177,10 @@ class TreeGuide:
     ) -> FloatArray:
         """Return the raw scores: one of a binary or numeric outcome, else one of each class."""
         matrix = np.stack(columns, axis=1)
+        threads = 1 if len(matrix) < MIN_ROWS_FOR_SCORING_THREADS else 0
         return np.column_stack(
             [
-                booster.predict(matrix, raw_score=True, num_threads=threads_for(len(matrix)))
+                booster.predict(matrix, raw_score=True, num_threads=threads)
                 for booster in self.boosters
             ]
         )

@@ -23,6 +23,7 @@ from fourfifths._stats.shares import (
     BlockLaw,
     RuleCurve,
     binomial_upper_limit,
+    draws_needed,
     lower_limits,
     simulated_floors,
 )
@@ -35,14 +36,15 @@ MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
 MAX_STRATA = 40  # of more strata, not every pair is proven
 DRAWS_OVER_PAIRS = 20_000
 MIN_DRAWS = 4_000
+MAX_DRAWS_OVER_PAIRS = 500_000  # more confidence than these can show is not proven
 # The part of the risk that is spent on rows that tie with a cut. Which plan is taken may depend on
 # how many do, so each plan that may be tried has its own part of that.
 TIE_RISK = 0.2
 MAX_PLANS = 8
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
-# The approximate floor of a plan may be this far from the exact one.
-APPROXIMATION_ERRORS = (-0.06, -0.03, -0.015, 0.0, 0.015, 0.03, 0.06, 0.1)
+# The approximate floor of a plan may be this far from the exact one, below or above.
+APPROXIMATION_ERRORS = np.linspace(-0.08, 0.11, 20)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +257,11 @@ def prove(
         curve=curve,
         rows_needed=rows_needed,
         columns=tuple(map(str, columns)),
-        assumptions=assumptions(columns, is_keyed=laws[0].tied is None),
+        assumptions=assumptions(
+            columns,
+            is_keyed=laws[0].tied is None,
+            is_divided=any(law.spacings.size < block_count for law in laws),
+        ),
         versions={name: version(name) for name in ("fourfifths", "numpy", "scipy")},
     )
 
@@ -282,22 +288,25 @@ def proven_limits(
     pair_count = len(laws) * (len(laws) - 1)
     risk = 1 - confidence
     tie_risk = 0.0 if laws[0].tied is None else TIE_RISK * risk / MAX_PLANS
+    left = risk - MAX_PLANS * tie_risk
+    draw_count = draws or max(MIN_DRAWS, DRAWS_OVER_PAIRS // pair_count)
+    if draws_needed(left) <= MAX_DRAWS_OVER_PAIRS // pair_count:
+        draw_count = max(draw_count, draws_needed(left))
     floors, variations = simulated_floors(
         laws,
         [beta, *curve],
-        draws=draws or max(MIN_DRAWS, DRAWS_OVER_PAIRS // pair_count),
+        draws=draw_count,
         risk=tie_risk,
         random_state=0,
     )
-    left = risk - MAX_PLANS * tie_risk
     curve_floors = [
         lower_limits(floors[:, index].min(axis=0, keepdims=True), left)[0]
         for index in range(1, 1 + len(curve))
     ]
     return (
-        lower_limits(floors[:, 0], left),
-        np.array(curve_floors),
-        -lower_limits(-variations, left),
+        np.maximum(lower_limits(floors[:, 0], left), 0.0),
+        np.maximum(curve_floors, 0.0),
+        np.minimum(-lower_limits(-variations, left), 1.0),
     )
 
 
@@ -334,6 +343,10 @@ class BlockPlan:
         """The number of cells of each stratum."""
         return np.minimum(2**self.depth, self.block_count)
 
+    def is_same(self, other: BlockPlan) -> bool:
+        """Return whether the two cut every stratum alike."""
+        return self.block_count == other.block_count and np.array_equal(self.depth, other.depth)
+
 
 def full_depth(block_count: int) -> int:
     """Return how many cuts in a row lead to the deepest of so many blocks."""
@@ -356,7 +369,10 @@ def proven_plans(
     threshold: float,
     confidence: float,
 ) -> list[BlockPlan]:
-    """Return plans that are likely to be proven, those that keep most first.
+    """Return plans that are likely to be proven, from fine to coarse.
+
+    Each keeps most of those that would be proven if the approximation had a certain error; so the
+    later ones are proven rather than the earlier ones.
 
     The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
     with a relative error of variance K/n + K'/n', and a rule that selects the best share beta gains
@@ -374,8 +390,9 @@ def proven_plans(
     beta, threshold, confidence : float
     """
     weights = row_counts / row_counts.sum()
-    plans: list[tuple[float, BlockPlan]] = []
-    for target in threshold + np.array(APPROXIMATION_ERRORS):
+    plans: list[BlockPlan] = []
+    for target in threshold + APPROXIMATION_ERRORS:
+        best, least_loss = None, np.inf
         for block_count in BLOCK_COUNTS:
             plan = coarsened(
                 BlockPlan(
@@ -388,26 +405,15 @@ def proven_plans(
                 target=float(np.clip(target, 0.0, 0.999)),
                 confidence=confidence,
             )
-            if plan is not None:
-                coarse = float(weights[plan.cells < block_count].sum())
-                plans.append((float(np.sum(weights / plan.cells**2)) * (1 + coarse), plan))
-    kept: list[BlockPlan] = []
-    for _, plan in sorted(plans, key=lambda entry: entry[0]):
-        is_new = all(
-            plan.block_count != other.block_count or not np.array_equal(plan.depth, other.depth)
-            for other in kept
-        )
-        if is_new:
-            kept.append(plan)
-    return spread(kept, MAX_PLANS)
-
-
-def spread(plans: list[BlockPlan], count: int) -> list[BlockPlan]:
-    """Return the first plans, and the last: some must be coarse enough to be proven."""
-    if len(plans) <= count:
-        return plans
-    later = np.linspace(count // 2, len(plans) - 1, count - count // 2).astype(int)
-    return [*plans[: count // 2], *(plans[index] for index in later)]
+            if plan is None:
+                continue
+            coarse = float(weights[plan.cells < block_count].sum())
+            loss = float(np.sum(weights / plan.cells**2)) * (1 + coarse)
+            if loss < least_loss:
+                best, least_loss = plan, loss
+        if best is not None and not (plans and best.is_same(plans[-1])):
+            plans.append(best)
+    return plans
 
 
 def coarsened(
@@ -475,13 +481,17 @@ def rows_to_prove(
     cells = np.array([law.spacings.size for law in laws])
     rows = np.array([law.rows for law in laws], dtype=np.float64)
     tied = np.array([law.tied or 0 for law in laws], dtype=np.float64)
+    tie_risk = TIE_RISK * (1 - confidence) / MAX_PLANS / len(laws)
+    may_tie = (cells > 1) & (laws[0].tied is not None)
 
     def is_enough(growth: float) -> bool:
         noise = np.where(cells > 1, cells / (growth * rows), 0.0)
+        # Of more rows, the same share ties with a cut.
+        limits = binomial_upper_limit(growth * tied, growth * rows, tie_risk)
         floors = approximate_floors(
             noise,
             (growth * rows).astype(np.int64),
-            moved=tied / (growth * rows),
+            moved=np.where(may_tie, limits, 0.0),
             beta=beta,
             confidence=confidence,
         )
@@ -538,8 +548,19 @@ def reason(
     )
 
 
-def assumptions(columns: Sequence[str], *, is_keyed: bool) -> tuple[str, ...]:
-    """Return what the proof takes for granted."""
+def assumptions(
+    columns: Sequence[str], *, is_keyed: bool, is_divided: bool = False
+) -> tuple[str, ...]:
+    """Return what the proof takes for granted.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    is_keyed : bool
+        Whether rows have keys.
+    is_divided : bool
+        Whether a draw divides the rows of some strata over blocks, because they are cut coarser.
+    """
     names = ", ".join(map(str, columns))
     draws = (
         "the key of a row is given without regard to its group, and no two rows share one"
@@ -547,6 +568,11 @@ def assumptions(columns: Sequence[str], *, is_keyed: bool) -> tuple[str, ...]:
         else "rows have no key; rows with the same content as a row at a cut may fall on either "
         "side of it, and their share was added"
     )
+    if is_divided and not is_keyed:
+        draws += (
+            "; in groups with few rows a draw divides rows over blocks: of rows with the same "
+            "content, it tells only those of one call apart"
+        )
     return (
         "new rows come from the same population as the rows that were placed, group by group",
         f"a rule uses only the repaired columns: {names}",

@@ -417,8 +417,9 @@ def read_type(reader: Reader) -> ColumnType:
     are_booleans = categories == [False, True] and all(isinstance(v, bool) for v in categories)
     are_different = are_booleans or (are_texts and len({*categories}) == len(categories))
     reader.require(are_different, "categories", expected="different texts, or false and true")
+    # A column that is all missing has no categories.
     reader.require(
-        bool(categories) == (kind in ("ordered", "category")),
+        kind == "category" or bool(categories) == (kind == "ordered"),
         "categories",
         expected="categories if the kind is 'ordered' or 'category', and otherwise none",
     )
@@ -482,7 +483,7 @@ def read_blocks(
     )
     for index, column_type in enumerate(column_types):
         values = records[:, :, index]
-        if column_type.categories:
+        if column_type.kind in ("ordered", "category"):
             is_code = np.isnan(values) | np.isin(values, range(len(column_type.categories)))
             reader.require(bool(is_code.all()), "records", expected="the numbers of categories")
     counts = reader.array("counts", 2, dtype=np.int64)

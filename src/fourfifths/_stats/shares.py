@@ -26,8 +26,11 @@ from scipy.special import bdtr, betaincinv
 
 from fourfifths._arrays import FloatArray, IntArray
 
-# The simulated limit is too high with at most this probability, which the confidence pays for.
+# The simulated limit is too high with at most this probability, or with this part of the risk if
+# that is less; the confidence pays for it.
 SIMULATION_RISK = 0.001
+MAX_SIMULATION_SHARE = 0.1
+SHARES_PER_CHUNK = 20_000_000  # of one group, so that many blocks do not fill the memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,13 +158,17 @@ class BlockLaw:
         Given the cuts, rows between them are independent, so the number of ties is a sum of
         binomials, whose lower tail is at most that of one binomial with the mean probability
         (Hoeffding 1956): the limit is Clopper and Pearson's. A cell's share may be larger than its
-        part of the rows, which the last factor allows for.
+        part of the rows, which the last factor allows for. A cell without rows between its cuts
+        says nothing about ties.
         """
         if self.tied is None or self.spacings.size == 1:
             return np.zeros(shares.shape[0])
-        limit = float(binomial_upper_limit(self.tied, self.rows, risk))
+        rows_between = self.spacings - 1
+        if not rows_between.all():
+            return np.ones(shares.shape[0])
+        limit = float(binomial_upper_limit(self.tied, rows_between.sum(), risk))
         cell_share = np.add.reduceat(shares, np.cumsum(self.leaves) - self.leaves, axis=1)
-        excess = (cell_share * self.spacings.sum() / self.spacings).max(axis=1)
+        excess = (cell_share * rows_between.sum() / rows_between).max(axis=1)
         return np.asarray(np.minimum(limit * excess, 1.0))
 
 
@@ -198,12 +205,29 @@ def simulated_floors(
     variations : float array of shape (pairs, draws)
     """
     random = np.random.default_rng(random_state)
+    rates = np.asarray(beta, dtype=np.float64)
+    chunk = max(SHARES_PER_CHUNK // int(laws[0].leaves.sum()), 1)
+    parts = [
+        _drawn_floors(laws, rates, draws=min(chunk, draws - start), risk=risk, random=random)
+        for start in range(0, draws, chunk)
+    ]
+    floors, variations = (np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True))
+    return floors, variations
+
+
+def _drawn_floors(
+    laws: Sequence[BlockLaw],
+    rates: FloatArray,
+    *,
+    draws: int,
+    risk: float,
+    random: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
     shares = [law.draw_shares(draws, random) for law in laws]
     moved = [
         law.moved_share(group_shares, risk / len(laws))
         for law, group_shares in zip(laws, shares, strict=True)
     ]
-    rates = np.asarray(beta, dtype=np.float64)
     floors, variations = [], []
     for group, reference in permutations(range(len(laws)), 2):
         curve = RuleCurve.of(shares[group], shares[reference])
@@ -218,7 +242,8 @@ def lower_limits(samples: FloatArray, risk: float) -> FloatArray:
 
     Each limit is a low order statistic of its figure's draws, of the same rank for all figures: the
     largest rank for which all limits hold together in all but a share `risk` of the draws, less
-    what the simulation itself may err.
+    what the simulation itself may err. If there are too few draws for so small a risk, nothing is
+    known, and the limits are minus infinity.
 
     Parameters
     ----------
@@ -238,7 +263,21 @@ def lower_limits(samples: FloatArray, risk: float) -> FloatArray:
     # With k draws below it, a limit is above the true quantile with the probability that at most k
     # of all draws fall below that quantile.
     counts = np.arange(int(risk * draws) + 1)
-    too_high = bdtr(counts, draws, risk - SIMULATION_RISK)
-    violated = int(np.searchsorted(too_high, SIMULATION_RISK, side="right")) - 1
-    rank = int(lowest[max(violated, 0)])
-    return np.asarray(np.sort(samples, axis=1)[:, rank])
+    simulation_risk = min(SIMULATION_RISK, MAX_SIMULATION_SHARE * risk)
+    too_high = bdtr(counts, draws, risk - simulation_risk)
+    violated = int(np.searchsorted(too_high, simulation_risk, side="right")) - 1
+    if violated < 0:
+        return np.full(samples.shape[0], -np.inf)
+    return np.asarray(np.sort(samples, axis=1)[:, int(lowest[violated])])
+
+
+def draws_needed(risk: float) -> int:
+    """Return of how many draws `lower_limits` takes at least the lowest few.
+
+    Examples
+    --------
+    >>> draws_needed(0.05) < 1_000 < draws_needed(0.001)
+    True
+    """
+    simulation_risk = min(SIMULATION_RISK, MAX_SIMULATION_SHARE * risk)
+    return int(np.ceil(2 * np.log(simulation_risk) / np.log1p(simulation_risk - risk)))

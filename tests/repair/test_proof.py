@@ -1,0 +1,305 @@
+"""What a proof says: against the law of shares, for many strata, for some rows, and in words."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fourfifths import Repairer
+from fourfifths._repair.blocks import block_law, grow_tree
+from fourfifths._repair.proof import (
+    BLOCK_COUNTS,
+    MAX_STRATA,
+    approximate_floors,
+    full_depth,
+    planned_by_rows,
+    prove,
+    proven_limits,
+    proven_plans,
+    rows_to_prove,
+    table_floors,
+)
+from fourfifths._stats.shares import BlockLaw, RuleCurve
+from fourfifths.errors import OptionError
+
+OPTIONS = {"beta": 0.2, "threshold": 0.8, "confidence": 0.95}
+
+
+def law(row_count: int, block_count: int, *, depth: int = 20, tied: int | None = None) -> BlockLaw:
+    tree = grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), block_count)
+    return block_law(tree, depth, row_count, tied=tied)
+
+
+def proof(laws: list[BlockLaw], counts: Any = None, **options: Any) -> Any:
+    block_count = int(laws[0].leaves.sum())
+    each = np.full((len(laws), block_count), 10) if counts is None else np.array(counts)
+    return prove(
+        laws,
+        each,
+        **{
+            "labels": [f"s{index}" for index in range(len(laws))],
+            "columns": ["x", "y"],
+            "amount": 1.0,
+            **OPTIONS,
+            **options,
+        },
+    )
+
+
+# --- limits ---
+
+
+def test_the_limit_of_two_blocks_is_a_quantile_in_closed_form() -> None:
+    """One stratum is never cut, so its shares are one half; the other's are beta distributed.
+
+    The floor of a rule that takes beta <= 1/2 of the group from one block is beta / R(beta), with R
+    = beta / share * 1/2 for the smaller share: twice the smaller share, or the other way round.
+    """
+    laws = [law(199, 2), law(10_000, 2, depth=0)]
+    limits, _, _ = proven_limits(laws, beta=0.1, confidence=0.95)
+    share = stats.beta(100, 100)
+    # Group s0 is harmed by its smaller block: beta share / .5. Both sides hold together.
+    forth, back = limits
+    lowest = 2 * share.ppf(0.025)
+    assert forth == pytest.approx(lowest, abs=0.02)
+    # s1 is harmed by the larger block of s0: .5 / larger share.
+    assert back == pytest.approx(0.5 / share.ppf(0.975), abs=0.02)
+
+
+def test_limits_hold_for_shares_of_the_law() -> None:
+    laws = [law(300, 6), law(900, 6), law(80, 6, depth=1)]
+    limits, curve, variations = proven_limits(laws, beta=0.2, confidence=0.9, curve=[0.5])
+    random = np.random.default_rng(1)
+    shares = [own.draw_shares(4_000, random) for own in laws]
+    pairs = list(permutations(range(3), 2))
+    floors = np.array([RuleCurve.of(shares[g], shares[r]).floor(0.2) for g, r in pairs])
+    failed = np.mean(np.any(floors < limits[:, None], axis=0))
+    # 10%, less what the simulation may err, within 3 standard errors.
+    assert 0.07 < failed < 0.1 + 3 * np.sqrt(0.09 / 4_000)
+    distances = np.array([np.abs(shares[g] - shares[r]).sum(axis=1) / 2 for g, r in pairs])
+    assert np.mean(np.any(distances > variations[:, None], axis=0)) < 0.115
+    lowest = np.min([RuleCurve.of(shares[g], shares[r]).floor(0.5) for g, r in pairs], axis=0)
+    assert 0.07 < np.mean(lowest < curve[0]) < 0.115
+
+
+def test_more_confidence_proves_less_and_too_much_proves_nothing() -> None:
+    laws = [law(3_000, 4), law(3_000, 4)]
+    found = [
+        proven_limits(laws, beta=0.2, confidence=confidence)[0].min()
+        for confidence in (0.5, 0.9, 0.99, 0.999)
+    ]
+    assert np.all(np.diff(found) < 0)
+    floors, _, variations = proven_limits(laws, beta=0.2, confidence=1 - 1e-9)
+    assert floors.tolist() == [0.0, 0.0]
+    assert variations.tolist() == [1.0, 1.0]
+
+
+def test_the_floor_of_a_table_is_counted() -> None:
+    # Group 0 has 1/4, 3/4; group 1 one half each. Taking .1 of group 0 from the first block takes
+    # .1 * 4 * .5 = .2 of group 1; taking .1 of group 1 from the second takes .15 of group 0.
+    floors = table_floors(np.array([[10, 30], [20, 20]]), 0.1)
+    assert floors == pytest.approx([0.5, 2 / 3])
+
+
+# --- proofs ---
+
+
+def test_a_proof_has_every_pair_once_and_the_lowest_first() -> None:
+    found = proof([law(2_000, 4), law(2_000, 4), law(400, 4)])
+    assert [{pair.group, pair.reference} for pair in found.pairs[1:]] != []
+    names = {frozenset((pair.group, pair.reference)) for pair in found.pairs}
+    assert len(names) == len(found.pairs) == 3
+    lows = [min(pair.impact_floor, pair.reverse_floor) for pair in found.pairs]
+    assert lows == sorted(lows)
+    assert found.impact_floor == lows[0]
+    for pair in found.pairs:
+        assert pair.balanced_error_rate == pytest.approx((1 - pair.total_variation) / 2)
+        assert pair.table_floor == pair.table_reverse_floor == 1.0
+    assert found.kind == "proven"
+    assert found.table_floor == 1.0
+    assert [stratum.placing_rows for stratum in found.strata] == [2_000, 2_000, 400]
+    assert [stratum.cells for stratum in found.strata] == [4, 4, 4]
+
+
+def test_the_curve_rises_with_beta_and_passes_through_the_floor() -> None:
+    found = proof([law(2_000, 8), law(1_000, 8)])
+    floors = [point.impact_floor for point in found.curve]
+    assert np.all(np.diff(floors) > -1e-12)
+    at_beta = next(point.impact_floor for point in found.curve if point.beta == 0.2)
+    # Of all pairs together the lowest is a little higher than the limits that hold together.
+    assert at_beta == pytest.approx(found.impact_floor, abs=0.01)
+
+
+def test_what_is_proven_is_said() -> None:
+    found = proof([law(20_000, 4), law(20_000, 4)])
+    assert found.verdict == "certified"
+    assert found.rows_needed is None
+    assert "proven for every rule: with 95% confidence" in found.because
+    assert "selects at least 20.0% of each group" in found.because
+    assert f"below {found.impact_floor:.3f} on new rows" in found.because
+
+
+def test_what_is_not_proven_says_how_many_rows_would_do() -> None:
+    few = [law(200, 8), law(300, 8)]
+    found = proof(few)
+    assert found.verdict == "inconclusive"
+    assert found.rows_needed is not None
+    assert f"about {found.rows_needed:,} placing rows would prove 0.8" in found.because
+    # With so many rows of the same shares it is about proven.
+    grown = [own.grown(found.rows_needed / 500) for own in few]
+    assert 0.79 < proof(grown).impact_floor < 0.85
+
+
+def test_no_number_of_rows_proves_what_ties_forbid() -> None:
+    # Three tenths of the rows tie with a cut, whatever the number of rows.
+    laws = [law(400, 4, tied=120), law(400, 4, tied=120)]
+    found = proof(laws)
+    assert found.rows_needed is None
+    assert "no number of rows like these would prove more" in found.because
+    assert rows_to_prove(laws, **OPTIONS) is None
+
+
+def test_a_repair_of_some_rows_is_not_proven() -> None:
+    found = proof([law(20_000, 4), law(20_000, 4)], amount=0.5)
+    assert found.verdict == "inconclusive"
+    assert found.pairs == found.curve == ()
+    assert np.isnan(found.impact_floor)
+    assert found.rows_needed is None
+    assert "only a share 0.5 of the rows is repaired, so nothing is proven" in found.because
+    assert json.loads(found.to_json())["impact_floor"] is None
+
+
+@pytest.mark.parametrize("stratum_count", [MAX_STRATA + 1, 100])
+def test_of_too_many_strata_nothing_is_proven(stratum_count: int) -> None:
+    found = proof([law(500, 2)] * stratum_count)
+    assert found.verdict == "inconclusive"
+    assert found.pairs == ()
+    assert f"there are {stratum_count} strata, and pairs of more than 40" in found.because
+
+
+def test_a_table_of_more_than_forty_strata_is_repaired_without_a_proof() -> None:
+    random = np.random.default_rng(0)
+    values, group = random.normal(size=(2_050, 1)), np.arange(2_050) % 41
+    with pytest.warns(UserWarning, match="blocks='certified': there are 41 strata"):
+        repairer = Repairer(guide=FirstColumn()).fit(values, protected=group)
+    out = repairer.transform(values, protected=group)
+    assert 1 < np.unique(out).size <= 16
+    assert repairer.proof_ is not None
+    assert np.isnan(repairer.proof_.impact_floor)
+
+
+class FirstColumn:
+    def predict(self, table: Any) -> Any:
+        return np.asarray(table)[:, 0]
+
+
+def test_strata_that_are_not_cut_have_exactly_the_shares_of_the_draw() -> None:
+    found = proof([law(500, 2)] * 3 + [law(500, 2, depth=0)] * 3)
+    assert len(found.pairs) == 15
+    alike = [pair for pair in found.pairs if pair.group >= "s3" and pair.reference >= "s3"]
+    assert [pair.impact_floor for pair in alike] == [1.0] * 3
+
+
+def test_assumptions_name_the_columns_and_how_rows_are_drawn() -> None:
+    keyed = proof([law(500, 4), law(500, 4)]).assumptions
+    assert "a rule uses only the repaired columns: x, y" in keyed
+    assert any("the key of a row is given without regard to its group" in text for text in keyed)
+    tied = proof([law(500, 4, tied=3), law(500, 4, tied=0)]).assumptions
+    assert any("their share was added" in text for text in tied)
+    assert not any("a draw divides rows over blocks" in text for text in tied)
+    divided = proof([law(500, 4, tied=3), law(50, 4, depth=1, tied=0)]).assumptions
+    assert any("a draw divides rows over blocks" in text for text in divided)
+
+
+def test_ties_lower_the_floor() -> None:
+    clean, tied = ([law(2_000, 4, tied=count)] * 2 for count in (0, 60))
+    keyed = proof([law(2_000, 4)] * 2)
+    assert keyed.impact_floor > proof(clean).impact_floor > proof(tied).impact_floor
+    assert [stratum.tied_rows for stratum in proof(tied).strata] == [60, 60]
+
+
+def test_a_certificate_at_another_beta_needs_no_new_fit() -> None:
+    random = np.random.default_rng(0)
+    values, group = random.normal(size=(3_000, 1)), np.arange(3_000) % 2
+    repairer = Repairer(guide=FirstColumn(), blocks=4, beta=0.3).fit(values, protected=group)
+    assert repairer.proof_ is not None
+    assert repairer.certificate().to_dict() == repairer.proof_.to_dict()
+    other = repairer.certificate(beta=0.05, threshold=0.5, confidence=0.9)
+    assert (other.beta, other.threshold, other.confidence) == (0.05, 0.5, 0.9)
+    assert other.impact_floor < repairer.proof_.impact_floor
+    with pytest.raises(OptionError, match="beta=2: expected a number between 0 and 1"):
+        repairer.certificate(beta=2)
+    partly = repairer.set_params(amount=0.5).certificate()
+    assert "only a share 0.5" in partly.because
+    column = Repairer(scope="column").fit(values, protected=group)
+    assert column.proof_ is None
+    with pytest.raises(OptionError, match="scope='column': columns that are repaired one by one"):
+        column.certificate()
+
+
+# --- plans ---
+
+
+@pytest.mark.parametrize(("block_count", "depth"), [(2, 1), (3, 2), (4, 2), (7, 3), (48, 6)])
+def test_the_depth_of_so_many_blocks(block_count: int, depth: int) -> None:
+    assert full_depth(block_count) == depth
+
+
+def test_strata_with_few_rows_are_cut_coarser() -> None:
+    # At least ten rows to a cell.
+    plan = planned_by_rows(np.array([9, 20, 79, 80, 5_000]), 8)
+    assert plan.cells.tolist() == [1, 2, 4, 8, 8]
+    assert planned_by_rows(np.array([60, 59]), 6).cells.tolist() == [6, 4]
+
+
+def test_plans_that_are_likely_to_be_proven_go_from_fine_to_coarse() -> None:
+    rows = np.array([6_000, 5_000])
+    plans = proven_plans(rows, equal_rows=None, **OPTIONS)
+    kept = [float(np.sum(rows / rows.sum() / plan.cells**2)) for plan in plans]
+    assert kept == sorted(kept)
+    assert all(plan.block_count in BLOCK_COUNTS for plan in plans)
+    assert len({(plan.block_count, *plan.depth) for plan in plans}) == len(plans)
+    exact = [
+        proven_limits(
+            [law(int(count), plan.block_count) for count in rows], beta=0.2, confidence=0.95
+        )[0].min()
+        for plan in plans
+        if np.all(plan.cells == plan.block_count)
+    ]
+    # What they prove rises, and the threshold is among it.
+    assert exact == sorted(exact)
+    assert exact[0] < 0.8 < exact[-1]
+
+
+def test_a_small_stratum_is_cut_coarser_so_that_others_keep_more() -> None:
+    plans = proven_plans(np.array([20_000, 15_000, 300]), equal_rows=None, **OPTIONS)
+    best = plans[0]
+    assert best.block_count >= 16
+    assert best.cells[2] < best.block_count
+    assert best.cells[0] == best.block_count
+
+
+def test_rows_that_are_equal_make_plans_coarser() -> None:
+    rows = np.array([5_000, 5_000])
+    free = proven_plans(rows, equal_rows=np.zeros(2), **OPTIONS)
+    tied = proven_plans(rows, equal_rows=np.array([10.0, 10.0]), **OPTIONS)
+    assert tied[0].block_count < free[0].block_count
+    assert proven_plans(rows, equal_rows=np.array([4_000.0, 4_000.0]), **OPTIONS) == []
+
+
+def test_the_approximate_floor_is_near_the_exact_one() -> None:
+    rows = np.array([4_000, 6_000])
+    for block_count in (4, 16, 64):
+        about = approximate_floors(
+            block_count / rows, rows, moved=np.zeros(2), beta=0.2, confidence=0.95
+        )
+        exact, _, _ = proven_limits(
+            [law(int(count), block_count) for count in rows], beta=0.2, confidence=0.95
+        )
+        assert about.min() == pytest.approx(exact.min(), abs=0.04)
+        assert np.diag(about).tolist() == [1.0, 1.0]
