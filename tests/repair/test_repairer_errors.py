@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
         ({"blocks": "proven"}, r"blocks='proven': expected 'certified', or a whole number"),
         ({"blocks": True}, r"blocks=True: expected 'certified', or a whole number"),
         ({"variety": 0}, r"variety=0: expected a whole number, 1 or more"),
+        ({"drop_protected": "no"}, r"drop_protected='no': expected True or False"),
         ({"beta": 0}, r"beta=0: expected a number between 0 and 1"),
         ({"threshold": 1}, r"threshold=1: expected a number between 0 and 1"),
         ({"confidence": None}, r"confidence=None: expected a number between 0 and 1"),
@@ -63,6 +65,23 @@ def test_an_option_set_after_the_fit_is_checked_too() -> None:
         repairer.set_params(amount=7).transform(frame)
     with pytest.raises(OptionError, match="method='all': expected"):
         repairer.set_params(amount=1, method="all").explain(frame.iloc[:1])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "fitted_value"),
+    [("scope", "column", "'blocks'"), ("blocks", 3, 2), ("variety", 2, 1), ("beta", 0.3, 0.4)],
+)
+def test_blocks_cannot_change_after_the_fit(
+    option: str, value: Any, fitted_value: Any, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame(HAND)
+    repairer = Repairer("g", columns=["x"], blocks=2, beta=0.4).fit(frame)
+    repairer.set_params(**{option: value})
+    message = f"{option}={value!r}: the repair was fitted with {fitted_value}; fit it again"
+    with pytest.raises(OptionError, match=message):
+        repairer.transform(frame)
+    with pytest.raises(OptionError, match=message):
+        repairer.save(tmp_path / "repair.json")
 
 
 # --- columns ---

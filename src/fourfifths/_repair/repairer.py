@@ -572,16 +572,20 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """Check the options as they are now; some cannot be changed without a new fit."""
         options = self.get_params(deep=False)
         _check_options(options)
-        is_blocks = isinstance(self.model_, BlockModel)
-        fitted_options = {
-            "scope": "blocks" if is_blocks else "column",
-            "ties": self.ties if isinstance(self.model_, BlockModel) else self.model_.ties,
-            "variety": self.model_.blocks.variety
-            if isinstance(self.model_, BlockModel)
-            else self.variety,
+        fitted_options: dict[str, Any] = {
             "key": self.fitted_.key,
             "random_state": None if self.random_state is None else self.seed_,
         }
+        if isinstance(self.model_, BlockModel):
+            blocks = self.model_.blocks
+            fitted_options |= {
+                "scope": "blocks",
+                "blocks": "certified" if self.blocks == "certified" else blocks.tree.block_count,
+                "variety": blocks.variety,
+                "beta": None if self.beta is None else self.model_.beta,
+            }
+        else:
+            fitted_options |= {"scope": "column", "ties": self.model_.ties}
         for name, fitted_value in fitted_options.items():
             if options[name] != fitted_value:
                 raise OptionError(
@@ -614,6 +618,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
         _check_count("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
     _check_count("variety", options["variety"], minimum=1)
     _check_count("levels", options["levels"], minimum=MIN_LEVELS)
+    if not isinstance(options["drop_protected"], bool | np.bool_):
+        raise OptionError(f"drop_protected={options['drop_protected']!r}: expected True or False")
     seed = options["random_state"]
     is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
     if seed is not None and not (is_whole and 0 <= seed < SEED_LIMIT):
