@@ -107,10 +107,12 @@ class Reader:
                 for value in array[~is_null]
             )
             numbers = np.where(is_null, np.nan, array).astype(np.float64)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             raise self.error(key, expected=expected) from None
         self.require(
-            are_numbers and numbers.ndim == dimensions and not np.isinf(numbers).any(),
+            are_numbers
+            and numbers.ndim == dimensions
+            and bool(np.array_equal(np.isfinite(numbers), ~is_null)),
             key,
             expected=expected,
         )

@@ -52,6 +52,7 @@ KEYS = (
     "blocks",
     "seed",
 )
+MAX_TEXTS_OF_A_LINE = 1_000  # letters
 SETTINGS = (
     "protected",
     "stratify_by",
@@ -159,14 +160,20 @@ def plain_setting(value: Any) -> Any:
 
 
 def json_text(value: Any, indent: str = "") -> str:
-    """Return JSON with each list of plain values on one line, so that two files compare well."""
+    """Return JSON that compares well: a line for each list of plain values.
+
+    Long texts have a line each: those of a model are too many for one.
+    """
     inner = indent + " "
     if isinstance(value, dict) and value:
         lines = [
             f"{inner}{json.dumps(key)}: {json_text(entry, inner)}" for key, entry in value.items()
         ]
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list) and any(isinstance(entry, list | dict) for entry in value):
+    if isinstance(value, list) and (
+        any(isinstance(entry, list | dict) for entry in value)
+        or sum(len(entry) for entry in value if isinstance(entry, str)) > MAX_TEXTS_OF_A_LINE
+    ):
         lines = [inner + json_text(entry, inner) for entry in value]
         return "[\n" + ",\n".join(lines) + f"\n{indent}]"
     return json.dumps(value, allow_nan=False)
@@ -218,8 +225,12 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     model: BlockModel | Model
     if scope == "blocks":
         model = read_blocks(
-            reader.inside("blocks"), column_types=typed, stratum_count=len(strata.groups)
+            reader.inside("blocks"),
+            column_types=typed,
+            stratum_rows=strata.rows,
+            is_keyed=settings["key"] is not None,
         )
+        check_block_settings(settings_reader, model)
     else:
         columns = [
             read_column(column, column_type=column_type, stratum_count=len(strata.groups))
@@ -302,7 +313,7 @@ def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, An
         mismatched[0] if mismatched else "",
         expected="the options of a Repairer, and no others",
     )
-    for key in ("protected", "stratify_by"):
+    for key in ("protected", "stratify_by", "keep"):
         names = settings[key]
         is_list = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
         reader.require(
@@ -310,6 +321,10 @@ def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, An
             key,
             expected="the names of columns",
         )
+    outcomes = [settings["keep"]] if isinstance(settings["keep"], str) else settings["keep"] or []
+    reader.require(
+        not {*outcomes} & {*repaired_names}, "keep", expected="outcomes, which are not repaired"
+    )
     columns = settings["columns"]
     columns = [columns] if isinstance(columns, str) else columns
     are_repaired = isinstance(columns, list | dict) and (
@@ -327,6 +342,19 @@ def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, An
     are_edges = isinstance(bands, dict) and all(isinstance(e, list) for e in bands.values())
     reader.require(bands is None or are_edges, "bands", expected="a list of edges for each column")
     return settings
+
+
+def check_block_settings(reader: Reader, model: BlockModel) -> None:
+    """Raise unless the options are those that the blocks were fitted with."""
+    blocks = model.blocks
+    for key, possible in (
+        ("blocks", ("certified", blocks.tree.block_count)),
+        ("variety", (blocks.variety,)),
+        ("beta", (None, model.beta)),
+    ):
+        reader.require(
+            reader.value_of(key) in possible, key, expected="what the blocks were fitted with"
+        )
 
 
 def read_strata(reader: Reader) -> Strata:
