@@ -206,7 +206,7 @@ def test_units_do_not_matter(
     # With a key: without one, it is the values that say which of the equals gets which level.
     values, group = stacked(strata)
     frame = pd.DataFrame({"x": values[:, 0], "g": group, "id": np.arange(group.size)})
-    repairer = Repairer("g", key="id", scope=scope, method=method, amount=amount)
+    repairer = Repairer("g", columns=["x"], key="id", scope=scope, method=method, amount=amount)
     out = repairer.fit_transform(frame)["x"]
     again = repairer.fit_transform(frame.assign(x=frame["x"] * 2.0**power + shift))["x"]
     assert np.allclose(again, out * 2.0**power + shift, rtol=0, atol=1e-9 * 2.0**power)
@@ -244,7 +244,7 @@ def test_categories_reach_the_consensus_by_the_fewest_changes(counts: list[list[
         [(f"g{row}", "uvwx"[place]) for row, place in cells for _ in range(tally[row, place])],
         columns=["g", "c"],
     )
-    out = Repairer("g", scope="column").fit_transform(frame)
+    out = Repairer("g", columns=["c"], scope="column").fit_transform(frame)
     for row, own in enumerate(shares):
         mine = frame["g"] == f"g{row}"
         found = [int((out.loc[mine, "c"] == each).sum()) for each in "uvwx"]

@@ -18,10 +18,11 @@ from fourfifths.errors import TableError
 
 HAND = pd.DataFrame({"x": [1.0, 2, 3, 4, 10, 20, 30, 40], "g": list("aaaabbbb")})
 COLUMN: dict[str, Any] = {"scope": "column"}
+OPTIONS: dict[str, Any] = {"columns": ["x"], "method": "geometric", "amount": 0.5, **COLUMN}
 
 
 def hand_repairer(**options: Any) -> Repairer:
-    return Repairer("g", method="geometric", amount=0.5, **{**COLUMN, **options}).fit(HAND)
+    return Repairer("g", **{**OPTIONS, **options}).fit(HAND)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def test_a_row_of_an_array_is_explained() -> None:
 
 
 def test_columns_that_are_not_repaired_may_be_left_out_of_a_row() -> None:
-    repairer = Repairer("g", columns=["x"], method="geometric", amount=0.5, **COLUMN)
+    repairer = Repairer("g", **OPTIONS)
     repairer.fit(HAND.assign(id=range(8)))
     for row in ({"x": 2, "g": "a"}, {"x": 2, "g": "a", "id": 1, "other": 7}):
         assert repairer.explain(row).cells[0].repaired == 6.5
@@ -95,7 +96,7 @@ def test_a_row_that_is_kept_and_a_missing_value_are_explained() -> None:
 def test_categories_are_explained_in_their_own_words() -> None:
     frame = pd.DataFrame({"c": ["u"] * 8 + ["v"] * 8, "n": range(16), "g": ["a"] * 8 + ["b"] * 8})
     frame["o"] = pd.Categorical(frame["c"], ordered=True)
-    found = Repairer("g", **COLUMN).fit(frame).explain(frame.iloc[[0]])
+    found = Repairer("g", columns=["c", "n", "o"], **COLUMN).fit(frame).explain(frame.iloc[[0]])
     assert [cell.value for cell in found.cells] == ["u", 0, "u"]
     assert all(cell.repaired == cell.consensus for cell in found.cells)
     assert {type(cell.repaired) for cell in found.cells} == {str, int}
@@ -107,7 +108,7 @@ def test_the_order_of_a_mapping_does_not_matter() -> None:
 
 def test_a_missing_category_is_explained() -> None:
     frame = pd.DataFrame({"c": ["u", "v"] * 8, "g": ["a"] * 8 + ["b"] * 8})
-    found = Repairer("g", **COLUMN).fit(frame).explain({"c": None, "g": "a"})
+    found = Repairer("g", columns=["c"], **COLUMN).fit(frame).explain({"c": None, "g": "a"})
     assert found.cells[0].repaired is None
 
 
@@ -158,7 +159,7 @@ def test_what_is_explained_is_what_is_written(method: str, amount: float, key: s
 
 
 def test_a_row_that_is_explained_needs_its_key() -> None:
-    repairer = Repairer("g", key="id", **COLUMN).fit(HAND.assign(id=range(8)))
+    repairer = Repairer("g", columns=["x"], key="id", **COLUMN).fit(HAND.assign(id=range(8)))
     assert repairer.explain({"x": 2, "g": "a", "id": 5}).cells[0].repaired == 11
     with pytest.raises(TableError, match="row: lacks 'id'; expected a value of each column"):
         repairer.explain({"x": 2, "g": "a"})

@@ -182,7 +182,7 @@ def test_the_amount_and_the_method_need_no_new_fit(method: str, scope: str) -> N
 
 def counts_after(frame: pd.DataFrame, **options: Any) -> tuple[dict[str, Counter[Any]], int]:
     """Return the counts of categories in each group after repair, and how many rows changed."""
-    out = Repairer("g", scope="column", **options).fit_transform(frame)
+    out = Repairer("g", **{"columns": ["c"], **options}, scope="column").fit_transform(frame)
     found = {group: Counter(own["c"]) for group, own in out.groupby("g")}
     return found, int((out["c"] != frame["c"]).sum())
 
@@ -232,7 +232,7 @@ def test_ordered_categories_take_the_middle_in_their_order() -> None:
     places = [0, 0, 1, 1, 1, 1, 2, 2, 1, 1, 1, 2]
     labels = [order[place] for place in places]
     declared = pd.Categorical(labels, categories=order, ordered=True)
-    for column, columns in ((declared, None), (labels, {"c": order})):
+    for column, columns in ((declared, ["c"]), (labels, {"c": order})):
         frame = pd.DataFrame({"c": column, "g": np.repeat(["a", "b", "c"], 4)})
         for method in ("combinatorial", "geometric", "random"):
             found, _ = counts_after(frame, method=method, columns=columns)
@@ -257,23 +257,24 @@ def test_several_protected_columns_make_joint_strata() -> None:
     strata = [A, B, [100.0, 200, 300, 400], [0.0, 0.5, 1, 1.5]]
     frame = pd.DataFrame({"x": np.concatenate(strata)})
     frame["sex"], frame["race"] = ["F"] * 8 + ["M"] * 8, (["p"] * 4 + ["q"] * 4) * 2
-    repairer = Repairer(["sex", "race"], scope="column")
+    repairer = Repairer(["sex", "race"], columns=["x"], scope="column")
     assert repairer.fit_transform(frame)["x"].tolist() == FULL * 4
     assert repairer.strata_.labels == ("F & p", "F & q", "M & p", "M & q")
     alone = frame[["x"]]
-    values = Repairer(scope="column").fit_transform(alone, protected=frame[["sex", "race"]])
+    repairer = Repairer(columns=["x"], scope="column")
+    values = repairer.fit_transform(alone, protected=frame[["sex", "race"]])
     assert values["x"].tolist() == FULL * 4
 
 
 def test_any_column_may_make_the_strata() -> None:
     frame = pd.DataFrame({"school": ["s"] * 4 + ["t"] * 4, "x": A + B})
-    out = Repairer(stratify_by="school", scope="column").fit_transform(frame)
+    out = Repairer(stratify_by="school", columns=["x"], scope="column").fit_transform(frame)
     assert out["x"].tolist() == FULL * 2
 
 
 def test_small_strata_are_pooled_into_one_that_is_named() -> None:
     frame = pd.DataFrame({"x": [*A, *B, 100.0, 200, 300, 400], "g": list("aaaabbbbccdd")})
-    repairer = Repairer("g", scope="column", small="pool").fit(frame)
+    repairer = Repairer("g", columns=["x"], scope="column", small="pool").fit(frame)
     assert repairer.strata_.labels == ("a", "b", "small strata (c, d)")
     assert repairer.strata_.pooled == (("c",), ("d",))
     assert repairer.strata_.rows == (4, 4, 4)
@@ -282,7 +283,7 @@ def test_small_strata_are_pooled_into_one_that_is_named() -> None:
 
 def test_rows_of_no_fitted_stratum_are_kept_if_asked() -> None:
     frame = pd.DataFrame({"x": [*A, *B, 7.0, 9.0], "g": [*"aaaabbbb", None, None]})
-    repairer = Repairer("g", scope="column", unseen="keep").fit(frame)
+    repairer = Repairer("g", columns=["x"], scope="column", unseen="keep").fit(frame)
     assert repairer.transform(frame)["x"].tolist() == [*FULL, *FULL, 7, 9]
     new = pd.DataFrame({"x": [1.0, 5.0, 10.0], "g": ["a", "z", "b"]})
     assert repairer.transform(new)["x"].tolist() == [5.5, 5, 5.5]

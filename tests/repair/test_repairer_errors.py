@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hand_table import GROUP, HAND, MAKERS, ROWS, VALUES, columns, fitted
+from hand_table import GROUP, HAND, MAKERS, NAMES, ROWS, VALUES, columns, fitted
 
 from fourfifths import Repairer
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
@@ -35,6 +36,16 @@ from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
         ({"small": "merge"}, r"small='merge': expected one of 'error', 'pool'"),
         ({"levels": 1}, r"levels=1: expected a whole number, 2 or more"),
         ({"levels": 10.0}, r"levels=10.0: expected a whole number"),
+        ({"method": "geometric"}, r"method='geometric': .* give scope='column' too, or leave"),
+        ({"blocks": 1}, r"blocks=1: expected 'certified', or a whole number, 2 or more"),
+        ({"blocks": "proven"}, r"blocks='proven': expected 'certified', or a whole number"),
+        ({"blocks": True}, r"blocks=True: expected 'certified', or a whole number"),
+        ({"variety": 0}, r"variety=0: expected a whole number, 1 or more"),
+        ({"drop_protected": "no"}, r"drop_protected='no': expected True or False"),
+        ({"beta": 0}, r"beta=0: expected a number between 0 and 1"),
+        ({"threshold": 1}, r"threshold=1: expected a number between 0 and 1"),
+        ({"confidence": None}, r"confidence=None: expected a number between 0 and 1"),
+        ({"confidence": float("nan")}, r"confidence=nan: expected a number between 0 and 1"),
         (
             {"random_state": -1},
             r"random_state=-1: expected a whole number from 0 to 2\*\*64 - 1, or None",
@@ -54,6 +65,23 @@ def test_an_option_set_after_the_fit_is_checked_too() -> None:
         repairer.set_params(amount=7).transform(frame)
     with pytest.raises(OptionError, match="method='all': expected"):
         repairer.set_params(amount=1, method="all").explain(frame.iloc[:1])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "fitted_value"),
+    [("scope", "column", "'blocks'"), ("blocks", 3, 2), ("variety", 2, 1), ("beta", 0.3, 0.4)],
+)
+def test_blocks_cannot_change_after_the_fit(
+    option: str, value: Any, fitted_value: Any, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame(HAND)
+    repairer = Repairer("g", columns=["x"], blocks=2, beta=0.4).fit(frame)
+    repairer.set_params(**{option: value})
+    message = f"{option}={value!r}: the repair was fitted with {fitted_value}; fit it again"
+    with pytest.raises(OptionError, match=message):
+        repairer.transform(frame)
+    with pytest.raises(OptionError, match=message):
+        repairer.save(tmp_path / "repair.json")
 
 
 # --- columns ---
@@ -91,10 +119,43 @@ def test_an_array_holds_numbers_only() -> None:
 
 
 @MAKERS
-def test_dates_are_no_column_to_repair(make: Any) -> None:
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_which_columns_are_repaired_must_be_known(make: Any, scope: Any) -> None:
+    message = r"columns: which columns to repair is not known; name them, .* or name the outcome"
+    with pytest.raises(ColumnError, match=message):
+        Repairer("g", scope=scope).fit(make(HAND))
+
+
+@MAKERS
+def test_dates_are_repaired_by_blocks_only(make: Any) -> None:
     days = [dt.datetime(2020, 1, day + 1) for day in range(ROWS)]
-    with pytest.raises(ColumnError, match=r"columns: 'x' holds Datetime.* or name the columns"):
-        Repairer("g").fit(make(columns(x=days)))
+    message = "columns: 'x' holds dates, which are repaired by blocks only; leave it out, or give"
+    with pytest.raises(ColumnError, match=message):
+        Repairer("g", columns=["x"], scope="column").fit(make(columns(x=days)))
+    out = Repairer("g", columns=["x"], blocks=2).fit_transform(make(columns(x=days)))
+    written = {*(out["x"].to_pylist() if make is pa.table else out["x"].to_list())}
+    assert len(written) == 2
+    assert written <= {*days}
+
+
+@MAKERS
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_some_columns_are_repaired_only_if_they_are_named(make: Any, scope: Any) -> None:
+    many = 5 * ROWS
+    table = {name: values * 5 for name, values in HAND.items() if name != "n"} | {
+        "day": [dt.datetime(2020, 1, 1) + dt.timedelta(days=day) for day in range(many)],
+        "text_day": [f"2020-01-{row % 28 + 1:02d}" for row in range(many)],
+        "applicant": [f"name {row}" for row in range(many)],
+        "id": [7 * row for row in range(many)],
+        "sex": ["F", "M"] * (many // 2),
+        "hired": [0, 0, 1] * (many // 3),
+    }
+    by_default = Repairer("g", keep="hired", scope=scope, blocks=2).fit(make(table))
+    assert [each.name for each in by_default.column_types_] == ["x", "t"]
+    named = Repairer("g", columns=["sex", "id"], keep="hired", scope=scope, blocks=2)
+    assert [each.name for each in named.fit(make(table)).column_types_] == ["sex", "id"]
+    with pytest.raises(ColumnError, match="columns: 'hired' is the outcome that is kept; leave it"):
+        Repairer("g", columns=["x", "hired"], keep="hired", scope=scope).fit(make(table))
 
 
 def test_dates_in_an_array_are_no_column_to_repair() -> None:
@@ -107,25 +168,27 @@ def test_dates_in_an_array_are_no_column_to_repair() -> None:
 def test_texts_that_are_no_categories_are_refused(make: Any) -> None:
     names = {"x": [f"name {place}" for place in range(1_001)], "g": ["a"] * 501 + ["b"] * 500}
     with pytest.raises(ColumnError, match=r"'x' has 1,001 different texts, more than 1,000.*leave"):
-        Repairer("g").fit(make(names))
+        Repairer("g", columns=["x"]).fit(make(names))
 
 
 @MAKERS
-def test_whole_numbers_that_floats_cannot_hold_are_refused(make: Any) -> None:
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_whole_numbers_that_floats_cannot_hold_are_refused(make: Any, scope: Any) -> None:
     big = [2**60 + place for place in range(ROWS)]
     with pytest.raises(ColumnError, match=r"'n': holds whole numbers beyond 2\*\*53.*identifier"):
-        Repairer("g").fit(make(columns(n=big)))
+        Repairer("g", columns=["n"], scope=scope).fit(make(columns(n=big)))
 
 
-def test_whole_numbers_that_floats_cannot_hold_are_refused_in_arrays() -> None:
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_whole_numbers_that_floats_cannot_hold_are_refused_in_arrays(scope: Any) -> None:
     with pytest.raises(ColumnError, match=r"column 1: holds whole numbers beyond 2\*\*53"):
-        Repairer().fit(np.array([[1, -(2**60)]] * ROWS), protected=GROUP)
+        Repairer(scope=scope).fit(np.array([[1, -(2**60)]] * ROWS), protected=GROUP)
 
 
 @MAKERS
 def test_a_table_without_columns_to_repair_is_refused(make: Any) -> None:
     with pytest.raises(ColumnError, match="columns: there is no column to repair but the strati"):
-        Repairer("g").fit(make({"g": HAND["g"]}))
+        Repairer("g", keep="t").fit(make({"g": HAND["g"], "t": HAND["t"]}))
 
 
 # --- values ---
@@ -133,13 +196,15 @@ def test_a_table_without_columns_to_repair_is_refused(make: Any) -> None:
 
 @MAKERS
 @pytest.mark.parametrize("odd", [float("inf"), float("-inf")])
-def test_infinities_are_named_with_their_row(make: Any, odd: float) -> None:
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_infinities_are_named_with_their_row(make: Any, odd: float, scope: Any) -> None:
     bad = make(columns(x=[*HAND["x"][:7], odd, *HAND["x"][8:]]))
     message = "column 'x': row 7 is infinite; expected finite numbers; make it missing, or leave"
     with pytest.raises(ColumnError, match=message):
-        Repairer("g", scope="column").fit(bad)
+        Repairer("g", columns=["x"], scope=scope).fit(bad)
+    repairer = Repairer("g", columns=["x"], scope=scope, blocks=2).fit(make(HAND))
     with pytest.raises(ColumnError, match=message):
-        fitted().transform(bad)
+        repairer.transform(bad)
 
 
 def test_infinities_are_found_beside_missing_values() -> None:
@@ -155,10 +220,10 @@ def test_a_column_that_is_missing_in_a_stratum_is_named(make: Any, name: str) ->
     gone = make(columns(**{name: [None] * 3 + HAND[name][3:6] + HAND[name][6:]}))
     message = f"column '{name}': fewer than 4 values .* in a stratum: 'a' has 3; leave the column"
     with pytest.raises(ColumnError, match=message):
-        Repairer("g").fit(gone)
+        Repairer("g", columns=NAMES, scope="column").fit(gone)
     all_gone = make(columns(**{name: HAND[name][:6] + [None] * 6}))
     with pytest.raises(ColumnError, match=message.replace("'a' has 3", "'b' has 0")):
-        Repairer("g").fit(all_gone)
+        Repairer("g", columns=NAMES, scope="column").fit(all_gone)
 
 
 @MAKERS
@@ -166,16 +231,20 @@ def test_a_text_that_differs_in_most_rows_is_an_identifier(make: Any) -> None:
     table = {"t": [f"u{row % 21}" for row in range(41)], "g": ["a", "b"] * 20 + ["a"]}
     message = "columns: 't' has 21 different texts in 41 rows: an identifier, .*, without it"
     with pytest.raises(ColumnError, match=message):
-        Repairer("g").fit(make(table))
+        Repairer("g", columns=["t"]).fit(make(table))
     for asked in ("category", [f"u{place}" for place in range(21)]):
-        assert Repairer("g", columns={"t": asked}).fit(make(table)).column_types_[0].categories
+        repairer = Repairer("g", columns={"t": asked}, blocks=2).fit(make(table))
+        assert repairer.column_types_[0].categories
     enough = {name: own + own[-1:] for name, own in table.items()}
-    assert Repairer("g").fit(make(enough)).column_types_[0].kind == "category"
+    repairer = Repairer("g", columns=["t"], blocks=2).fit(make(enough))
+    assert repairer.column_types_[0].kind == "category"
 
 
 @MAKERS
 def test_a_category_that_was_not_fitted_is_named(make: Any) -> None:
-    message = "column 't': 'w' is none of the categories 'u', 'v'; leave such rows out, or fit with"
+    message = (
+        "column 't': 'w' is none of the categories 'u', 'v'; leave such rows out, fit with them"
+    )
     with pytest.raises(ColumnError, match=message):
         fitted().transform(make(columns(t=["u", "w"] * 6)))
 
@@ -251,7 +320,7 @@ def test_frames_and_arrays_may_follow_each_other() -> None:
     frame = pd.DataFrame(VALUES, columns=["x", "n"])
     options: dict[str, Any] = {"scope": "column"}
     expected = Repairer(**options).fit_transform(VALUES, protected=GROUP)
-    by_frame = Repairer(**options).fit(frame, protected=GROUP)
+    by_frame = Repairer(columns=["x", "n"], **options).fit(frame, protected=GROUP)
     assert np.array_equal(by_frame.transform(VALUES, protected=GROUP), expected)
     by_array = Repairer(**options).fit(VALUES, protected=GROUP)
     assert np.array_equal(by_array.transform(frame, protected=GROUP), expected)

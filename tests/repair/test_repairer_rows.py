@@ -40,14 +40,14 @@ def five_levels(rows: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
 
 
 def test_new_rows_are_repaired_by_what_was_fitted() -> None:
-    repairer = Repairer("g", **COLUMN).fit(HAND)
+    repairer = Repairer("g", columns=["x"], **COLUMN).fit(HAND)
     new = pd.DataFrame({"x": [0.0, 2.5, 99, 35, -5], "g": list("aaabb")})
     # Below all and above all: the first and the last level; between two: the level of the lower.
     assert repairer.transform(new)["x"].tolist() == [5.5, 11, 22, 16.5, 5.5]
 
 
 def test_new_rows_change_nothing_that_was_fitted() -> None:
-    repairer = Repairer("g", **COLUMN).fit(HAND)
+    repairer = Repairer("g", columns=["x"], **COLUMN).fit(HAND)
     before = repr(repairer.model_.columns), repairer.strata_
     far = pd.DataFrame({"x": np.arange(100) * 1e6, "g": ["a"] * 100})
     assert set(repairer.transform(far)["x"]) == {5.5, 22.0}
@@ -68,7 +68,7 @@ def test_rows_with_a_key_are_distributed_one_by_one_as_rows_together_without() -
     values, group = five_levels(1_200)
     together = Repairer(levels=20, **COLUMN).fit_transform(values, protected=group)
     frame = pd.DataFrame({"x": values[:, 0], "id": np.arange(1_200)})
-    keyed = Repairer(levels=20, key="id", **COLUMN).fit(frame, protected=group)
+    keyed = Repairer(columns=["x"], levels=20, key="id", **COLUMN).fit(frame, protected=group)
     singly = [
         keyed.transform(frame[row : row + 1], protected=group[[row]])["x"].item()
         for row in range(600)
@@ -94,7 +94,7 @@ def test_columns_of_equals_are_split_apart_from_each_other(spread: int) -> None:
 
 def test_single_rows_are_chosen_by_random_repair_in_the_share_of_the_amount() -> None:
     frame = HAND.assign(id=range(8))
-    repairer = Repairer("g", amount=0.3, key="id", **COLUMN).fit(frame)
+    repairer = Repairer("g", columns=["x"], amount=0.3, key="id", **COLUMN).fit(frame)
     rows = [pd.DataFrame({"x": [1.0], "g": ["a"], "id": [key]}) for key in range(400)]
     found = [repairer.transform(row)["x"].item() for row in rows]
     assert set(found) == {1.0, 5.5}
@@ -104,14 +104,14 @@ def test_single_rows_are_chosen_by_random_repair_in_the_share_of_the_amount() ->
 def test_single_categories_move_in_the_share_of_the_distance() -> None:
     # a has u only, b half of each: the consensus is (3/4, 1/4), so a quarter of a moves.
     frame = pd.DataFrame({"c": ["u"] * 20 + ["u", "v"] * 10, "g": ["a"] * 20 + ["b"] * 20})
-    repairer = Repairer("g", key="id", **COLUMN).fit(frame.assign(id=range(40)))
+    repairer = Repairer("g", columns=["c"], key="id", **COLUMN).fit(frame.assign(id=range(40)))
     rows = [pl.DataFrame({"c": ["u"], "g": ["a"], "id": [key]}) for key in range(200)]
     found = [repairer.transform(row)["c"].item() for row in rows]
     assert stats.binomtest(found.count("v"), 200, 0.25).pvalue > 0.01
 
 
 def test_no_rows_are_no_rows() -> None:
-    repairer = Repairer("g", **COLUMN).fit(HAND)
+    repairer = Repairer("g", columns=["x"], **COLUMN).fit(HAND)
     out = repairer.transform(HAND.iloc[:0])
     pd.testing.assert_frame_equal(out, HAND.iloc[:0])
 
@@ -127,7 +127,7 @@ def test_missing_stays_missing_and_the_rest_is_as_without() -> None:
 
 
 def test_new_rows_may_be_missing_where_none_were_before() -> None:
-    repairer = Repairer("g", **COLUMN).fit(HAND)
+    repairer = Repairer("g", columns=["x"], **COLUMN).fit(HAND)
     out = repairer.transform(pd.DataFrame({"x": [np.nan, 10], "g": ["a", "b"]}))
     assert math.isnan(out["x"][0])
     assert out["x"][1] == 5.5
@@ -168,7 +168,8 @@ def test_only_the_columns_that_are_named_change_and_the_input_does_not() -> None
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series])
 def test_protected_values_come_in_any_shape(kind: Any) -> None:
     for values in ("aaaabbbb", [0, 0, 0, 0, 1, 1, 1, 1], [True] * 4 + [False] * 4):
-        out = Repairer(**COLUMN).fit_transform(HAND[["x"]], protected=kind(list(values)))
+        repairer = Repairer(columns=["x"], **COLUMN)
+        out = repairer.fit_transform(HAND[["x"]], protected=kind(list(values)))
         assert out["x"].tolist() == FULL * 2
 
 
@@ -232,6 +233,7 @@ def people(row_count: int = 600) -> pd.DataFrame:
     return frame
 
 
+REPAIRED = ["tied", "zeros", "fraction", "letter", "order"]
 OPTIONS = pytest.mark.parametrize(
     "options",
     [
@@ -251,8 +253,7 @@ def test_a_call_gives_the_same_twice_and_in_a_pickled_or_saved_copy(
 ) -> None:
     frame = people()
     for key in (None, "id"):
-        columns = [name for name in frame if name not in ("id", "g")]
-        repairer = Repairer("g", columns=columns, key=key, **COLUMN, **options)
+        repairer = Repairer("g", columns=REPAIRED, key=key, **COLUMN, **options)
         first = repairer.fit_transform(frame)
         assert not first.equals(frame)
         repairer.save(tmp_path / "repair.json")
@@ -267,7 +268,7 @@ def test_a_call_gives_the_same_twice_and_in_a_pickled_or_saved_copy(
 @OPTIONS
 def test_with_a_key_neither_batches_nor_the_order_of_rows_matter(options: dict[str, Any]) -> None:
     frame = people()
-    repairer = Repairer("g", key="id", **COLUMN, **options)
+    repairer = Repairer("g", columns=REPAIRED, key="id", **COLUMN, **options)
     whole = repairer.fit_transform(frame)
     assert not whole.equals(frame)
     assert whole["id"].equals(frame["id"])
@@ -283,7 +284,7 @@ def test_with_a_key_neither_batches_nor_the_order_of_rows_matter(options: dict[s
 @pytest.mark.parametrize("workers", [1, 4])
 def test_threads_do_not_matter(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = people()
-    repairer = Repairer("g", key="id", amount=0.6, **COLUMN).fit(frame)
+    repairer = Repairer("g", columns=REPAIRED, key="id", amount=0.6, **COLUMN).fit(frame)
     alone = repairer.transform(frame)
     monkeypatch.setattr(model, "MIN_ROWS_FOR_THREADS", 0)
     monkeypatch.setattr(model.os, "cpu_count", lambda: workers)
@@ -316,10 +317,11 @@ KEYS: dict[str, Any] = {
 @pytest.mark.parametrize("kind", KEYS)
 def test_a_key_is_the_same_in_any_type_and_any_table(kind: str) -> None:
     frame = people()[["id", "g", "tied", "letter"]]
-    repairer = Repairer("g", key="id", amount=0.7, **COLUMN).fit(frame)
+    options: dict[str, Any] = {"columns": ["tied", "letter"], "amount": 0.7, **COLUMN}
+    repairer = Repairer("g", key="id", **options).fit(frame)
     expected = repairer.transform(frame)
     table = KEYS[kind](frame)
-    for fitted in (repairer, Repairer("g", key="id", amount=0.7, **COLUMN).fit(table)):
+    for fitted in (repairer, Repairer("g", key="id", **options).fit(table)):
         found = nw.from_native(fitted.transform(table))
         for name in ("tied", "letter"):
             texts = [None if cell is None or cell != cell else cell for cell in found[name]]
@@ -330,7 +332,7 @@ def test_another_key_is_another_draw_and_another_group_is_not_part_of_it() -> No
     # Everyone is at 0, so only the draw says who gets which level.
     frame = pd.DataFrame({"x": [0.0] * 60 + [*range(40)], "g": ["a"] * 60 + ["b"] * 40})
     frame["id"] = range(100)
-    repairer = Repairer("g", key="id", method="geometric", **COLUMN).fit(frame)
+    repairer = Repairer("g", columns=["x"], key="id", method="geometric", **COLUMN).fit(frame)
     new = pd.DataFrame({"x": [0.0] * 50, "g": ["a"] * 50, "id": range(1_000, 1_050)})
     assert repairer.transform(new)["x"].nunique() > 20
     same = repairer.transform(new.assign(id=7))["x"]
@@ -359,35 +361,37 @@ def test_the_key_must_differ_in_every_row_of_the_fit_only() -> None:
     frame = HAND.assign(id=[1, 2, 3, 4, 5, 6, 2, 8])
     expected = r"key='id': the key 2 is there more than once \(rows that repeat a key: 1\)"
     with pytest.raises(ColumnError, match=expected):
-        Repairer("g", key="id", **COLUMN).fit(frame)
-    repairer = Repairer("g", key="id", **COLUMN).fit(HAND.assign(id=range(8)))
+        Repairer("g", columns=["x"], key="id", **COLUMN).fit(frame)
+    repairer = Repairer("g", columns=["x"], key="id", **COLUMN).fit(HAND.assign(id=range(8)))
     assert repairer.transform(frame)["x"].tolist() == FULL * 2
 
 
 @pytest.mark.parametrize("gap", [None, float("nan"), ""])
 def test_a_row_without_a_key_is_an_error(gap: Any) -> None:
     frame = HAND.assign(id=[*map(str, range(8))])
-    repairer = Repairer("g", key="id", **COLUMN).fit(frame)
+    options: dict[str, Any] = {"columns": ["x"], "key": "id", **COLUMN}
+    repairer = Repairer("g", **options).fit(frame)
     lacking = frame.assign(id=[*map(str, range(5)), gap, "6", "7"])
-    for call in (repairer.transform, Repairer("g", key="id", **COLUMN).fit):
+    for call in (repairer.transform, Repairer("g", **options).fit):
         with pytest.raises(ColumnError, match="key='id': row 5 has no key; expected one in each"):
             call(lacking)
 
 
 def test_a_table_without_the_key_is_an_error() -> None:
     with pytest.raises(ColumnError, match="key: no column 'id' in the table"):
-        Repairer("g", key="id", **COLUMN).fit(HAND)
+        Repairer("g", columns=["x"], key="id", **COLUMN).fit(HAND)
     with pytest.raises(ColumnError, match="key='id': X is an array, whose columns have no names"):
         Repairer(key="id", **COLUMN).fit(HAND[["x"]].to_numpy(), protected=HAND["g"])
     with pytest.raises(ColumnError, match="columns: 'id' is the key, which tells rows apart"):
         Repairer("g", key="id", columns=["x", "id"], **COLUMN).fit(HAND.assign(id=range(8)))
     with pytest.raises(OptionError, match="key=3: expected the name of a column, or None"):
-        Repairer("g", key=3, **COLUMN).fit(HAND)
+        Repairer("g", columns=["x"], key=3, **COLUMN).fit(HAND)
 
 
 @pytest.mark.parametrize(("option", "value"), [("key", "n"), ("random_state", 4)])
 def test_the_key_and_the_seed_cannot_change_after_the_fit(option: str, value: Any) -> None:
     frame = HAND.assign(id=range(8), n=range(8))
-    repairer = Repairer("g", key="id", **COLUMN).fit(frame).set_params(**{option: value})
+    repairer = Repairer("g", columns=["x"], key="id", **COLUMN).fit(frame)
+    repairer.set_params(**{option: value})
     with pytest.raises(OptionError, match=rf"{option}=.*: the repair was fitted with .*; fit it"):
         repairer.transform(frame)

@@ -58,20 +58,51 @@ class Grouped(Repairer):  # type: ignore[misc]
         return self.fit(X, y).transform(X)
 
 
+class GroupedWithoutOutcome(Grouped):
+    """The same, without an outcome: what is kept are the columns themselves."""
+
+    def fit(self, X: Any, y: Any = None) -> Grouped:
+        return super().fit(X)
+
+
 # Checks that cannot hold, each with its reason.
 WITHOUT_A_KEY = {
     "check_methods_subset_invariance": "without a key, equal values of one call are split evenly",
     "check_methods_sample_order_invariance": "without a key, equal rows are told apart by order",
 }
+WITH_AN_OUTCOME = dict.fromkeys(
+    [
+        "check_dict_unchanged",
+        "check_dont_overwrite_parameters",
+        "check_f_contiguous_array_estimator",
+        "check_fit2d_1feature",
+        "check_fit2d_predict1d",
+        "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance",
+        "check_n_features_in_after_fitting",
+    ],
+    "fewer than 10 planning rows are too few to learn a score",
+) | {"check_pipeline_consistency": "its first column is the outcome"}
+
+
+def failing_checks(estimator: Repairer) -> dict[str, str]:
+    """Return which of scikit-learn's checks cannot hold for an estimator, and why."""
+    if estimator.scope == "column":
+        return WITHOUT_A_KEY if estimator.ties == "split" else {}
+    return {} if isinstance(estimator, GroupedWithoutOutcome) else WITH_AN_OUTCOME
 
 
 @parametrize_with_checks(
     [
         Grouped(scope="column"),
         Grouped(scope="column", ties="mid"),
+        Grouped(),
+        GroupedWithoutOutcome(),
+        GroupedWithoutOutcome(blocks=2),
     ],
-    expected_failed_checks=lambda estimator: WITHOUT_A_KEY if estimator.ties == "split" else {},
+    expected_failed_checks=failing_checks,
 )
+@pytest.mark.filterwarnings("ignore:blocks='certified'")
 def test_scikit_learns_checks(estimator: Repairer, check: Callable[[Any], None]) -> None:
     check(estimator)
 
@@ -107,13 +138,34 @@ def test_a_parameter_that_there_is_not_is_an_error() -> None:
         Repairer().set_params(level=3)
 
 
-@pytest.mark.parametrize("scope", ["column"])
-def test_a_pickled_repair_goes_on_where_it_stood(scope: str) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"scope": "column", "columns": ["x"]},
+        {"columns": ["x"], "blocks": 4},
+        {"keep": "y", "blocks": 4, "variety": 2, "amount": 0.5},
+    ],
+    ids=["column", "blocks", "blocks and outcome"],
+)
+def test_a_pickled_repair_goes_on_where_it_stood(options: dict[str, Any]) -> None:
     frame = pd.DataFrame({"x": np.arange(200) % 5, "g": ["a"] * 120 + ["b"] * 80})
-    repairer = Repairer("g", scope=scope).fit(frame)
-    repairer.transform(frame)
+    frame["y"] = frame["x"] > np.arange(200) % 3
+    frame["x"] += 2 * (frame["g"] == "b")
+    repairer = Repairer("g", **options).fit(frame)
+    out = repairer.transform(frame)
+    assert not out.equals(frame)
     copy = pickle.loads(pickle.dumps(repairer))
-    pd.testing.assert_frame_equal(copy.transform(frame), repairer.transform(frame))
+    pd.testing.assert_frame_equal(copy.transform(frame), out)
+    assert copy.proof_ == repairer.proof_
+
+
+def test_a_fit_again_forgets_the_last_one() -> None:
+    frame, outcome = learnable()
+    repairer = Repairer("g", columns=["x", "z"], blocks=4).fit(frame, outcome)
+    assert repairer.proof_.blocks == 4
+    repairer.set_params(scope="column", columns=["x"]).fit(frame)
+    assert repairer.proof_ is None
+    assert [column.name for column in repairer.column_types_] == ["x"]
 
 
 # --- names and containers ---
@@ -121,12 +173,33 @@ def test_a_pickled_repair_goes_on_where_it_stood(scope: str) -> None:
 
 def test_names_go_out_as_they_came_in() -> None:
     array = HAND[["x", "n"]].to_numpy()
-    assert list(Repairer("g").fit(HAND).get_feature_names_out()) == ["x", "n", "g"]
-    unnamed = Repairer().fit(array, protected=GROUP)
+    named = Repairer("g", columns=["x"], blocks=2).fit(HAND)
+    assert list(named.get_feature_names_out()) == ["x", "n", "g"]
+    unnamed = Repairer(blocks=2).fit(array, protected=GROUP)
     assert list(unnamed.get_feature_names_out()) == ["x0", "x1"]
     assert list(unnamed.get_feature_names_out(["p", "q"])) == ["p", "q"]
     with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
-        Repairer("g").fit(HAND).get_feature_names_out(["x", "n", "h"])
+        named.get_feature_names_out(["x", "n", "h"])
+
+
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_the_protected_columns_may_be_dropped(scope: Any) -> None:
+    frame = HAND.assign(h=list("pqpqpqpq"))
+    options: dict[str, Any] = {"columns": ["x"], "scope": scope, "blocks": 2}
+    kept = Repairer("g", **options).fit_transform(frame)
+    repairer = Repairer("g", **options, drop_protected=True).fit(frame)
+    assert list(repairer.get_feature_names_out()) == ["x", "n", "h"]
+    pd.testing.assert_frame_equal(repairer.transform(frame), kept.drop(columns="g"))
+    out = repairer.set_output(transform="polars").transform(frame)
+    assert out.columns == ["x", "n", "h"]
+    twice = pd.concat([frame, frame], ignore_index=True)
+    joint = Repairer(["g", "h"], **options, drop_protected=True)
+    assert joint.fit_transform(twice).columns.tolist() == ["x", "n"]
+    # Values that come with the data are no columns of it.
+    array = HAND[["x"]].to_numpy()
+    beside = Repairer(scope=scope, blocks=2, drop_protected=True)
+    assert beside.fit_transform(array, protected=GROUP).shape == array.shape
+    assert list(beside.get_feature_names_out()) == ["x0"]
 
 
 @pytest.mark.parametrize("scope", ["column"])
@@ -157,6 +230,23 @@ def test_a_frame_comes_out_as_the_frame_that_is_set_with_its_types() -> None:
     pd.testing.assert_frame_equal(out.drop(columns="x"), frame.drop(columns="x"))
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "default"])
+def test_blocks_come_out_as_the_frame_that_is_set_with_their_types(library: Any) -> None:
+    frame, outcome = learnable()
+    frame["whole"] = np.arange(400) % 7
+    frame["letter"] = pd.array(["u", "v", None, "v"] * 100, dtype="str")
+    for given in (frame, pl.from_pandas(frame)):
+        repairer = Repairer("g", blocks=4).set_output(transform=library)
+        out = repairer.fit_transform(given, outcome)
+        kinds = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "default": type(given)}
+        assert type(out) is kinds[library]
+        assert list(out.columns) == ["g", "x", "z", "whole", "letter"]
+        plain = out if isinstance(out, pl.DataFrame) else pl.from_pandas(out)
+        assert plain.schema == pl.from_pandas(frame).schema
+        written = plain[["x", "z", "whole", "letter"]].unique()
+        assert len(written) == 4
+
+
 # --- inside other things ---
 
 
@@ -171,7 +261,7 @@ def learnable(rows: int = 400) -> tuple[pd.DataFrame, NDArray[Any]]:
 
 def test_a_column_transformer_may_hold_it() -> None:
     whole = ColumnTransformer(
-        [("repair", Repairer("g", scope="column"), ["x", "g"])],
+        [("repair", Repairer("g", columns=["x"], scope="column"), ["x", "g"])],
         remainder="passthrough",
         verbose_feature_names_out=False,
     ).set_output(transform="pandas")
@@ -183,7 +273,8 @@ def test_a_column_transformer_may_hold_it() -> None:
 
 def pipeline() -> Pipeline:
     kept = make_column_transformer(("passthrough", ["x", "z"]))
-    return make_pipeline(Repairer("g", scope="column"), kept, LogisticRegression())
+    repairer = Repairer("g", columns=["x", "z"], scope="column")
+    return make_pipeline(repairer, kept, LogisticRegression())
 
 
 def test_a_pipeline_repairs_what_it_predicts() -> None:
@@ -197,6 +288,29 @@ def test_a_pipeline_repairs_what_it_predicts() -> None:
 
     assert gap(raw) > 0.5
     assert gap(full) < 0.05
+
+
+def test_a_pipeline_by_blocks_does_not_see_the_group() -> None:
+    frame, outcome = learnable(4_000)
+    numbers = frame.assign(g=(frame["g"] == "a").astype(int))
+    whole = make_pipeline(Repairer("g", blocks=8, drop_protected=True), LogisticRegression())
+    whole.fit(numbers, outcome)
+    assert whole[-1].feature_names_in_.tolist() == ["x", "z"]
+    selected, group = whole.predict(numbers), numbers["g"] == 1
+    # Each block has the same share of either group, to within a row of the placing ones; planning
+    # rows are new to the blocks, and differ by chance: at most 3 standard errors of a share.
+    gap = abs(selected[group].mean() - selected[~group].mean())
+    assert 0.2 < selected.mean() < 0.8
+    assert gap < 3 * np.sqrt(2 * 0.25 / 2_000)
+
+
+def test_a_clone_in_a_pipeline_is_fitted_anew_to_y() -> None:
+    frame, outcome = learnable()
+    repairer = Repairer("g", blocks=4, random_state=3)
+    first = repairer.fit_transform(frame, outcome)
+    pd.testing.assert_frame_equal(clone(repairer).fit_transform(frame, outcome), first)
+    other = clone(repairer).fit_transform(frame, frame["z"] > 0)
+    assert not other.equals(first)
 
 
 def test_a_search_over_the_amount_keeps_what_predicts() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hand_table import GROUP, HAND, MAKERS, ROWS, VALUES, columns, fitted
+from hand_table import GROUP, HAND, MAKERS, NAMES, ROWS, VALUES, columns, fitted
 
 from fourfifths import Repairer
 from fourfifths._tables.load import rows_of
@@ -86,7 +86,10 @@ def test_nan_is_no_stratum(make: Any) -> None:
     gone = make(columns(g=[float("nan")] * 4 + [1.0] * 4 + [2.0] * 4))
     with pytest.raises(GroupError, match="g: 4 rows have no value"):
         Repairer("g").fit(gone)
-    assert Repairer("g", unseen="keep").fit(gone).strata_.rows == (4, 4)
+    assert Repairer("g", columns=NAMES, scope="column", unseen="keep").fit(gone).strata_.rows == (
+        4,
+        4,
+    )
 
 
 @pytest.mark.parametrize("scope", ["column"])

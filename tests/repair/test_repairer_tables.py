@@ -161,7 +161,8 @@ def test_every_library_gives_the_same_values(scope: str, amount: float) -> None:
     }
     found = {}
     for library, frame in frames.items():
-        repairer = Repairer("g", scope=scope, amount=amount, method="combinatorial")
+        options: dict[str, Any] = {"scope": scope, "amount": amount, "method": "combinatorial"}
+        repairer = Repairer("g", columns=["i", "f", "b", "s"], **options)
         out = repairer.fit_transform(frame)
         found[library] = [cells(library, out, name) for name in columns]
     assert found["pandas"] == found["polars"] == found["pyarrow"]
@@ -182,7 +183,7 @@ def test_a_column_may_get_missing_values_after_the_fit() -> None:
     # pandas makes whole numbers with missing ones floats: the values are the same.
     whole = pd.DataFrame({"x": [1, 2, 3, 4, 10, 20, 30, 40], "g": list("aaaabbbb")})
     holes = whole.assign(x=whole["x"].where(whole.index != 1))
-    repairer = Repairer("g", scope="column", method="combinatorial").fit(whole)
+    repairer = Repairer("g", columns=["x"], scope="column", method="combinatorial").fit(whole)
     expected = [4, None, 20, 20, 4, 10, 20, 20]
     assert cells("pandas", repairer.transform(holes)) == expected
 
@@ -218,14 +219,16 @@ def test_a_frame_whose_columns_are_numbered_is_refused() -> None:
 
 def test_a_column_called_protected_is_repaired_like_any_other() -> None:
     frame = pd.DataFrame({"protected": NUMBERS / 4})
-    out = Repairer(scope="column").fit_transform(frame, protected=GROUP)
+    out = Repairer(columns=["protected"], scope="column").fit_transform(frame, protected=GROUP)
     assert sorted(out["protected"][:40]) == sorted(out["protected"][40:])
 
 
 def test_a_dictionary_with_an_order_is_ordered() -> None:
     codes = pa.array([ORDER.index(grade) for grade in GRADES], pa.int32())
     ordered = pa.DictionaryArray.from_arrays(codes, pa.array(ORDER), ordered=True)
-    repairer = Repairer("g", scope="column").fit(pa.table({"x": ordered, "g": GROUP}))
+    repairer = Repairer("g", columns=["x"], scope="column").fit(
+        pa.table({"x": ordered, "g": GROUP})
+    )
     assert (repairer.column_types_[0].kind, repairer.column_types_[0].categories) == (
         "ordered",
         tuple(ORDER),
@@ -237,7 +240,8 @@ def test_new_rows_of_a_narrower_type_are_not_wrapped_round(library: str) -> None
     wide = np.concatenate([np.arange(40), 10 * np.arange(40)])  # the consensus reaches 214.5
     narrow = (np.arange(ROWS) % 40).astype(np.int8)
     makers = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-    repairer = Repairer(scope="column", method="combinatorial")
+    columns = [0] if library == "array" else ["x"]
+    repairer = Repairer(columns=columns, scope="column", method="combinatorial")
     if library == "array":
         repairer.fit(wide[:, None], protected=GROUP)
         out = repairer.transform(narrow[:, None], protected=GROUP)[:, 0]
@@ -256,7 +260,7 @@ def test_decimals_stay_decimals(library: str) -> None:
     given = (
         pl.from_arrow(table) if library == "polars" else table.to_pandas(types_mapper=pd.ArrowDtype)
     )
-    found = Repairer("g", scope="column").fit_transform(given)["price"]
+    found = Repairer("g", columns=["price"], scope="column").fit_transform(given)["price"]
     assert found.dtype == given["price"].dtype
     assert [float(each) for each in found.to_list()] == pytest.approx(
         [5.775, 11.275, 16.775, 22.275] * 2, abs=0.0051

@@ -26,15 +26,24 @@ FRAME = pd.DataFrame(
         "c": np.append(RANDOM.choice(["u", "v"], 200), RANDOM.choice(["v", "w"], 200)),
         "o": pd.Categorical(RANDOM.choice(["hi", "lo"], 400), ["lo", "hi"], ordered=True),
         "g": np.repeat(["f", "m"], 200),
+        "d": pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(400) % 50, unit="D"),
     }
 )
+FRAME["y"] = FRAME["x"] + RANDOM.normal(size=400) > 1
+COLUMNS = ["x", "n", "c", "o"]
+# "columns": blocks without an outcome, of the columns themselves; "trees": blocks of an outcome.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "column": {"columns": COLUMNS, "scope": "column"},
+    "columns": {"columns": [*COLUMNS, "d"], "blocks": 4},
+    "trees": {"columns": [*COLUMNS, "d"], "keep": "y", "blocks": 3, "variety": 2},
+}
 X, N, C, O = (("columns", place) for place in range(4))  # noqa: E741
 
 
 @cache
-def saved(scope: str, folder: Path) -> str:
+def saved(kind: str, folder: Path) -> str:
     """Return the text of a saved repair."""
-    Repairer("g", scope=scope).fit(FRAME).save(folder / "saved.json")
+    Repairer("g", **OPTIONS[kind]).fit(FRAME).save(folder / "saved.json")
     return (folder / "saved.json").read_text(encoding="utf-8")
 
 
@@ -51,9 +60,9 @@ def edited(document: Any, place: Place, value: Any) -> str:
     return json.dumps(document)
 
 
-def load(folder: Path, scope: str, place: Place, value: Any) -> Repairer:
+def load(folder: Path, kind: str, place: Place, value: Any) -> Repairer:
     path = folder / "edited.json"
-    text = saved(scope, Path(folder.parent))
+    text = saved(kind, Path(folder.parent))
     path.write_text(edited(json.loads(text), place, value), encoding="utf-8")
     return Repairer.load(path)
 
@@ -64,8 +73,9 @@ def named(place: Place) -> str:
     return re.escape(text.removeprefix("."))
 
 
-def test_a_file_that_is_written_anew_still_loads(tmp_path: Path) -> None:
-    assert load(tmp_path, "column", ("caution",), "none").transform(FRAME).shape == FRAME.shape
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_a_file_that_is_written_anew_still_loads(tmp_path: Path, kind: str) -> None:
+    assert load(tmp_path, kind, ("caution",), "none").transform(FRAME).shape == FRAME.shape
 
 
 @pytest.mark.parametrize(
@@ -139,7 +149,7 @@ def test_what_is_missing_is_named(tmp_path: Path, place: Place) -> None:
         load(tmp_path, "column", place, GONE)
 
 
-@pytest.mark.parametrize("setting", sorted(Repairer().get_params()))
+@pytest.mark.parametrize("setting", sorted({*Repairer().get_params()} - {"guide"}))
 def test_a_setting_that_is_missing_is_named(tmp_path: Path, setting: str) -> None:
     with pytest.raises(RepairError, match=rf"settings\.{setting}: expected"):
         load(tmp_path, "column", ("settings", setting), GONE)
@@ -173,6 +183,15 @@ def test_a_setting_too_many_is_named(tmp_path: Path) -> None:
         ("small", "merge"),
         ("key", "gone"),
         ("stratify_by", "g"),
+        ("drop_protected", "yes"),
+        ("drop_protected", None),
+        ("keep", 5),
+        ("keep", ["x"]),
+        ("threshold", 1.0),
+        ("confidence", "high"),
+        ("blocks", 1),
+        ("variety", 0),
+        ("beta", 0),
     ],
 )
 def test_a_setting_that_is_no_choice_is_named(tmp_path: Path, setting: str, value: Any) -> None:
@@ -308,7 +327,9 @@ NONSENSE: list[tuple[Place, Any]] = [
     (("settings", "protected"), []),
     (("names",), []),
     (("names",), None),
-    (("n_features",), 7),
+    (("n_features",), 8),
+    (("blocks",), {}),
+    ((*X, "kind"), "date"),
     (("strata", "pooled"), [["f"]]),
     ((*X, "name"), "gone"),
     ((*X, "name"), "n"),
@@ -327,7 +348,7 @@ NONSENSE: list[tuple[Place, Any]] = [
 CROOKED: list[tuple[Place, Any]] = [
     (("settings", "protected"), "x"),
     (("settings", "amount"), 10**400),
-    (("names",), ["x", "n", "c", "o", "h"]),
+    (("names",), ["x", "n", "c", "o", "h", "d", "y"]),
     (("strata", "by"), ["x"]),
     ((*X, "name"), "g"),
     ((*N, "values"), [0.5, 1.5]),
@@ -349,3 +370,188 @@ def test_nonsense_is_an_error_with_its_place(tmp_path: Path, place: Place, value
 def test_more_nonsense_is_an_error_too(tmp_path: Path, place: Place, value: Any) -> None:
     with pytest.raises(FourfifthsError, match="expected"):
         load(tmp_path, "column", place, value)
+
+
+# --- blocks ---
+
+TREE: Place = ("blocks", "tree")
+CUTS: Place = ("blocks", "cuts")
+LAW: Place = ("blocks", "laws", 0)
+RECORD: Place = ("blocks", "records", 0, 0)
+MODEL: Place = ("blocks", "guide", "models", 0)
+BLOCK_ENTRIES: list[Place] = [
+    *[("blocks", key) for key in ("beta", "tree", "cuts", "laws", "records", "counts", "guide")],
+    *[(*TREE, key) for key in ("score", "first", "leaves", "left", "right", "depth")],
+    *[(*CUTS, key) for key in ("score", "content", "draw", "depth")],
+    *[(*LAW, key) for key in ("spacings", "leaves", "tied")],
+    ("blocks", "guide", "kind"),
+]
+
+
+@pytest.mark.parametrize("place", BLOCK_ENTRIES, ids=named)
+@pytest.mark.parametrize(
+    "value",
+    [GONE, 5, -1, 0.5, True, "text", {}, [], [None], [0.5], [[1], [1, 2]], [{}], 10**400],
+)
+def test_an_entry_of_blocks_that_is_another_is_named(
+    tmp_path: Path, place: Place, value: Any
+) -> None:
+    if place[-1] == "beta" and value == 0.5:
+        value = 1.5
+    if place[-1] == "tied" and value == 5:
+        value = 500
+    with pytest.raises(RepairError, match=rf"{named(place)}.*: expected .*; save the repair again"):
+        load(tmp_path, "columns", place, value)
+
+
+@pytest.mark.parametrize(
+    "place", [*[(*CUTS, key) for key in ("score", "content", "draw")], ("blocks", "records")]
+)
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 10**400, "5", True, None])
+def test_a_number_of_blocks_that_is_none_is_named(
+    tmp_path: Path, place: Place, number: Any
+) -> None:
+    if place[-1] == "records":
+        inner: Place = (*RECORD, 3)
+        number = 0.5 if number is None else number
+    else:
+        inner = (*place, 0, 0)
+    with pytest.raises(RepairError, match=rf"{named(place)}: expected .*; save the repair again"):
+        load(tmp_path, "columns", inner, number)
+
+
+# Of four blocks, the nodes are 0 (1 (2 3) 4 (5 6)).
+WRONG_BLOCKS: list[tuple[Place, Any, str]] = [
+    # A node that leads back, to itself, nowhere, or to where another leads.
+    ((*TREE, "left", 0), 0, "blocks.tree.left: expected nodes that come later"),
+    ((*TREE, "left", 1), 0, "blocks.tree.left: expected nodes that come later"),
+    ((*TREE, "right", 4), 7, "blocks.tree.left: expected nodes that come later"),
+    ((*TREE, "right", 0), -1, "blocks.tree.left: expected nodes that come later"),
+    ((*TREE, "right", 1), 5, "blocks.tree.right: expected each node once"),
+    ((*TREE, "left", 6), 2, "blocks.tree.right: expected each node once, and -1 at leaves"),
+    ((*TREE, "score", 0), 5, "blocks.tree.score: expected the numbers of the scores"),
+    ((*TREE, "score", 0), -2, "blocks.tree.score: expected the numbers of the scores"),
+    ((*TREE, "score", 1), -1, "blocks.tree.right: expected each node once"),
+    ((*TREE, "score", 2), 0, "blocks.tree.left: expected nodes that come later"),
+    ((*TREE, "leaves", 1), 3, "blocks.tree.leaves: expected the blocks of both sides together"),
+    ((*TREE, "leaves", 2), 2, "blocks.tree.leaves: expected the blocks of both sides together"),
+    ((*TREE, "first", 4), 1, "blocks.tree.first: expected the first block below each node"),
+    ((*TREE, "depth", 6), 1, "blocks.tree.depth: expected one more than that of the node above"),
+    ((*TREE, "depth"), shorter, "blocks.tree.depth: expected a number for each node"),
+    # A cut too few, too many, or of a stratum too few.
+    ((*CUTS, "score", 0), shorter, "blocks.cuts.score: expected numbers or nulls in 2 dim"),
+    ((*CUTS, "score"), lambda rows: [row[:-1] for row in rows], "blocks.cuts.score: expected as"),
+    ((*CUTS, "draw"), shorter, "blocks.cuts.draw: expected as many as there are nodes, strata"),
+    ((*CUTS, "score", 1, 0), None, "blocks.cuts.score: expected a number at each cut, and null"),
+    ((*CUTS, "draw", 0, 6), 0.5, "blocks.cuts.draw: expected a number at each cut, and null"),
+    ((*CUTS, "depth", 0), 3, "blocks.cuts.depth: expected how often each stratum is cut"),
+    ((*CUTS, "depth", 0), -1, "blocks.cuts.depth: expected how often each stratum is cut"),
+    ((*CUTS, "depth"), shorter, "blocks.cuts.depth: expected how often each stratum is cut"),
+    ((*CUTS, "depth", 0), 1, "blocks.cuts.score: expected a number at each cut, and null"),
+    # A law that claims more rows, or other shares, than there are.
+    (("blocks", "laws"), shorter, "blocks.laws: expected one for each stratum"),
+    (("blocks", "laws"), lambda laws: [*laws, laws[0]], "blocks.laws: expected one for each strat"),
+    ((*LAW, "spacings"), [10**6] * 4, r"blocks.laws\[0\].spacings: expected one more than the pl"),
+    ((*LAW, "spacings"), [2**62] * 4, r"blocks.laws\[0\].spacings: expected one more than the pl"),
+    ((*LAW, "spacings"), [0, 0, 0, 0], r"blocks.laws\[0\].spacings: expected one more than the"),
+    ((*LAW, "spacings"), [1, 2, 97, 1], r"blocks.laws\[0\].spacings: expected the same share"),
+    ((*LAW, "spacings"), [-50, 50, 50, 51], r"blocks.laws\[0\].spacings: expected the same share"),
+    ((*LAW, "leaves"), [1, 1, 1, 2], r"blocks.laws\[0\].leaves: expected the blocks of each cell"),
+    ((*LAW, "tied"), -1, r"blocks.laws\[0\].tied: expected a whole number, 0 or more"),
+    ((*LAW, "tied"), 0.0, r"blocks.laws\[0\].tied: expected a whole number, 0 or more"),
+    ((*LAW, "tied"), 10**6, r"blocks.laws\[0\].tied: expected not more than the placing rows"),
+    ((*LAW, "tied"), None, r"blocks.laws\[0\].tied: expected null if rows have a key, and other"),
+    # A record of a column that cannot hold it: x, n, c, o, d.
+    ((*RECORD, 1), 0.5, "blocks.records: expected whole numbers .* for column 'n'"),
+    ((*RECORD, 1), 1e300, "blocks.records: expected whole numbers .* for column 'n'"),
+    ((*RECORD, 2), 3, "blocks.records: expected whole numbers from 0 to 2 for column 'c'"),
+    ((*RECORD, 2), -1, "blocks.records: expected whole numbers from 0 to 2 for column 'c'"),
+    ((*RECORD, 3), 2, "blocks.records: expected whole numbers from 0 to 1 for column 'o'"),
+    ((*RECORD, 4), 1e300, "blocks.records: expected whole numbers .* for column 'd'"),
+    (RECORD, shorter, "blocks.records: expected numbers or nulls in 3 dimensions"),
+    (("blocks", "records"), shorter, "blocks.records: expected as many as there are nodes, strata"),
+    (("blocks", "counts"), shorter, "blocks.counts: expected the rows of each stratum in each bl"),
+    (("blocks", "counts", 0, 0), -1, "blocks.counts: expected the rows of each stratum in each"),
+    (("blocks", "counts", 0, 0), 0, "blocks.counts: expected the rows of each stratum in each bl"),
+    (("blocks", "beta"), 1.0, "blocks.beta: expected a number between 0 and 1"),
+    (("blocks", "beta"), float("nan"), "blocks.beta: expected a number between 0 and 1"),
+    (("blocks", "guide", "kind"), "trees", "blocks.guide.models: expected this entry, which is"),
+    (("blocks", "guide", "orders"), shorter, "blocks.guide.orders: expected a place of each cat"),
+    (("blocks", "guide", "orders", 2), [0, 1, 1], "blocks.guide.orders: expected a place of each"),
+    (("blocks", "guide", "orders", 2), [0, 1, "2"], "blocks.guide.orders: expected a place of e"),
+    (
+        ("blocks", "guide", "orders", 2),
+        [0, 1, float("nan")],
+        "blocks.guide.orders: expected a place of each category",
+    ),
+    (("blocks", "guide", "orders", 0), [0], "blocks.guide.orders: expected a place of each categ"),
+    # What the blocks were fitted with.
+    (("blocks",), None, "blocks: expected blocks if settings.scope is 'blocks', and otherwise"),
+    (("settings", "scope"), "column", "blocks: expected blocks if settings.scope is 'blocks'"),
+    (("settings", "blocks"), 8, "settings.blocks: expected what the blocks were fitted with"),
+    (("settings", "variety"), 2, "settings.variety: expected what the blocks were fitted with"),
+    (("settings", "beta"), 0.3, "settings.beta: expected what the blocks were fitted with"),
+    (("settings", "keep"), "n", "settings.keep: expected outcomes, which are not repaired"),
+    (("strata", "rows"), [200, 199], "blocks.counts: expected the rows of each stratum in each"),
+    ((*C, "categories"), ["u", "v"], "blocks.*: expected"),
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"), WRONG_BLOCKS, ids=[plainly(edit[:2]) for edit in WRONG_BLOCKS]
+)
+def test_blocks_that_do_not_hang_together_are_named(
+    tmp_path: Path, place: Place, value: Any, message: str
+) -> None:
+    with pytest.raises(RepairError, match=rf"edited\.json: not a valid saved repair: {message}"):
+        load(tmp_path, "columns", place, value)
+
+
+def edited_model(start: str, value: str) -> Any:
+    """Return a function of a model's lines that replaces the first one that starts so."""
+
+    def edit(lines: list[str]) -> list[str]:
+        at = next(index for index, line in enumerate(lines) if line.startswith(start))
+        return [*lines[:at], value, *lines[at + 1 :]]
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        ([], "what LightGBM wrote"),
+        (["tree"], "what LightGBM wrote"),
+        (lambda lines: lines[: len(lines) // 2], "what LightGBM wrote"),
+        (lambda lines: [line + "é" for line in lines], "what LightGBM wrote"),
+        (lambda lines: [*lines[:40], *lines[41:]], "the sizes of the trees"),
+        (edited_model("tree_sizes", "tree_sizes=9"), "a number for each node and each leaf"),
+        (edited_model("max_feature_idx", "max_feature_idx=2"), "trees of the columns that are"),
+        (edited_model("num_class", "num_class=0"), "at least one class"),
+        (edited_model("objective", "objective=custom"), "an objective that is learned here"),
+        (edited_model("left_child", "left_child=0"), "the sizes of the trees"),
+    ],
+)
+def test_trees_that_lightgbm_did_not_write_are_named(
+    tmp_path: Path, edit: Any, expected: str
+) -> None:
+    # LightGBM itself would end the process.
+    with pytest.raises(RepairError, match=rf"{named(MODEL)}: expected {expected}"):
+        load(tmp_path, "trees", MODEL, edit)
+
+
+@pytest.mark.parametrize("value", [[], None, 5, [[]], [[None]], ["tree"]])
+def test_models_that_are_no_texts_are_named(tmp_path: Path, value: Any) -> None:
+    with pytest.raises(RepairError, match=r"blocks\.guide\.models.*: expected"):
+        load(tmp_path, "trees", MODEL[:-1], value)
+
+
+def test_a_key_that_is_taken_out_leaves_laws_without_ties(tmp_path: Path) -> None:
+    # Without a key, rows that tie with a cut count against the proof.
+    path = tmp_path / "edited.json"
+    frame = FRAME.assign(id=range(400))
+    Repairer("g", key="id", **OPTIONS["columns"]).fit(frame).save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(edited(document, ("settings", "key"), None), encoding="utf-8")
+    with pytest.raises(RepairError, match=r"blocks\.laws\[0\]\.tied: expected null if rows have"):
+        Repairer.load(path)

@@ -469,7 +469,7 @@ def test_numbers_and_words_are_a_category_and_never_silently(kind, tmp_path):
 
 
 def test_declared_categories_of_numbers_and_words_need_no_warning():
-    repairer = fourfifths.Repairer("group", columns={"x": "category"})
+    repairer = fourfifths.Repairer("group", columns={"x": "category"}, scope="column")
     assert repairer.fit(pl.DataFrame(columns(MIXED))).column_types_[0].kind == "category"
 
 
@@ -567,13 +567,15 @@ def test_truth_values_in_a_csv_are_text_and_so_categories(tmp_path):
 
 
 @pytest.mark.parametrize("kind", kinds(sorted(set(TYPED) - {"pandas", "pandas, nullable"})))
-def test_dates_are_numbers_to_auditors_and_are_not_repaired(kind, tmp_path):
+def test_dates_are_numbers_to_auditors_and_are_repaired_by_blocks_only(kind, tmp_path):
     days = [DAY + datetime.timedelta(days=number) for number in NUMBERS]
     table = TYPED[kind](columns(days), tmp_path)
     assert certify(table).features == {"x": "number"}
-    for ask in (repair, tradeoff):
-        with pytest.raises(ColumnError, match="columns: 'x' holds Date; expected numbers"):
-            ask(table)
+    with pytest.raises(ColumnError, match="columns: 'x' holds dates, which are repaired by blocks"):
+        repair(table)
+    repairer, out = repair(table, scope="blocks", blocks=2)
+    assert repairer.column_types_[0].kind == "date"
+    assert {*cells(out, "x")} < {*days}
 
 
 @pytest.mark.parametrize("kind", kinds(EVERY_KIND))

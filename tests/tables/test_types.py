@@ -20,6 +20,7 @@ from fourfifths._tables.types import (
     check_exact,
     check_finite,
     from_numbers,
+    is_not_repaired,
     to_numbers,
     type_of,
 )
@@ -73,6 +74,39 @@ def test_tokens_do_not_make_a_type(dtype, kind, tmp_path):
     assert type_of(column, None, unknown=["?", -9]).kind == "integer"
 
 
+def test_dates_are_a_type_of_their_own():
+    assert kind_of([datetime.date(2020, 1, 2)]) == "date"
+    assert kind_of([datetime.datetime(2020, 1, 2, 3), None]) == "date"
+
+
+@pytest.mark.parametrize("kind", DATAFRAMES)
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("day", ["2020-01-02", "2020-03-04", None], True),
+        ("moment", ["2020-01-02 03:04:05", "2020-03-04T05:06"], True),
+        ("day", ["2020-01-02", "soon"], False),
+        ("race", ["u", "v"], True),
+        ("Sex ", [0, 1], True),
+        ("applicant_id", [70, 12, 900], True),
+        ("applicant_id", ["70", "12", "900"], True),
+        ("applicant_id", [70, 12, 12], False),
+        ("pay", [70, 12, 900], False),
+        ("row", [*range(5, 26)], True),  # 21 numbers that follow each other
+        ("row", [*range(5, 25)], False),
+        ("row", [*range(0, 84, 4)], False),
+        ("name", [f"n{row}" for row in range(21)], True),
+        ("name", [f"n{row}" for row in range(21)] * 2, False),
+        ("x", [0.5, 1.5], False),
+    ],
+)
+def test_dates_identifiers_and_groups_are_not_repaired_unasked(
+    name, values, expected, kind, tmp_path
+):
+    column = column_of(kind, values, tmp_path).alias(name)
+    assert is_not_repaired(column) is expected
+
+
 def test_categories_are_sorted_and_without_missing_ones():
     column_type = type_of(series(["v", None, "u", " ", "?", "v"]), None, unknown=["?"])
     assert column_type.categories == ("u", "v")
@@ -95,7 +129,6 @@ def test_a_type_that_is_asked_for_is_taken():
         (["u"], ["u", "u"], r"columns: the order of 'x' names a category twice"),
         (["u", "1"], "number", r"column 'x': expected numbers, found 'u'"),
         ([datetime.date(2020, 1, 2)], "number", r"as numbers, but holds datetime.date\(2020, 1, 2"),
-        ([datetime.date(2020, 1, 2)], None, r"columns: 'x' holds Date; expected numbers"),
         ([[1]], None, r"columns: 'x' holds List"),
     ],
 )
@@ -152,15 +185,12 @@ def test_a_natural_order_is_kept(column):
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        (None, {"x": None, "y": None}),
         ("x", {"x": None}),
         (["y", "x"], {"y": None, "x": None}),
         ({"x": "number"}, {"x": "number"}),
     ],
 )
-def test_all_columns_but_the_stratifying_ones_and_the_key_are_repaired_by_default(
-    columns, expected
-):
+def test_the_columns_that_are_named_are_repaired(columns, expected):
     assert asked_columns(columns, ["g", "x", "y", "id"], stratifying=["g"], key="id") == expected
 
 

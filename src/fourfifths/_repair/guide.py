@@ -20,6 +20,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from fourfifths._arrays import FloatArray
+from fourfifths._repair.tree_text import trees_only
 from fourfifths._tables.load import Rows
 from fourfifths._tables.numbers import is_text, known_values, read_numbers
 from fourfifths._tables.types import ColumnType
@@ -236,7 +237,7 @@ def fit_trees(
             matrix[is_known], label=target, categorical_feature=categories, params=options
         )
         booster = lightgbm().train(options, data, num_boost_round=ROUNDS)
-        models.append(booster.model_to_string())
+        models.append(trees_only(booster.model_to_string()))
     return TreeGuide(models=tuple(models))
 
 

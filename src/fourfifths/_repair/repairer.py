@@ -21,7 +21,7 @@ from fourfifths._repair.columns.ordered import Method, Ties
 from fourfifths._repair.draws import SEED_LIMIT, draws_of, seed_of
 from fourfifths._repair.explain import Explanation
 from fourfifths._repair.fitted import FittedRepair, Scope
-from fourfifths._repair.guide import is_copy, native_series, read_outcome
+from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
 from fourfifths._tables.groups import find_value, read_bands
@@ -29,7 +29,7 @@ from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, one_row, rows_of
 from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
-from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
+from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_exact, check_finite
 from fourfifths.errors import (
     ColumnError,
     OptionError,
@@ -466,6 +466,27 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             return ()
         return (self.keep,) if isinstance(self.keep, str) else tuple(self.keep)
 
+    def _read_outcomes(self, rows: Rows, y: Any) -> list[Outcome]:
+        """Return what is to be kept: the columns that `keep` names, or y."""
+        if self._outcome_names:
+            if rows.frame is None:
+                raise ColumnError(
+                    f"keep={self.keep!r}: X is an array, whose columns have no names; pass the "
+                    "outcome, fit(X, y)"
+                )
+            return [
+                read_outcome(name, rows.column(name))
+                for name in rows.check_columns(self._outcome_names, "keep")
+            ]
+        if y is None:
+            return []
+        outcome = read_outcome("y", native_series(y), rows.unknown)
+        if outcome.values.size != len(rows):
+            raise OutcomeError(
+                f"y: {outcome.values.size:,} values for {len(rows):,} rows; expected one each"
+            )
+        return [outcome]
+
     def _fit_blocks(
         self,
         rows: Rows,
@@ -476,24 +497,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         codes: CodeArray,
         seed: int,
     ) -> BlockModel:
-        outcomes = []
-        if self._outcome_names:
-            if rows.frame is None:
-                raise ColumnError(
-                    f"keep={self.keep!r}: X is an array, whose columns have no names; pass the "
-                    "outcome, fit(X, y)"
-                )
-            outcomes = [
-                read_outcome(name, rows.column(name))
-                for name in rows.check_columns(self._outcome_names, "keep")
-            ]
-        elif y is not None:
-            outcomes = [read_outcome("y", native_series(y), rows.unknown)]
-            if outcomes[0].values.size != len(rows):
-                raise OutcomeError(
-                    f"y: {outcomes[0].values.size:,} values for {len(rows):,} rows; expected one "
-                    "each"
-                )
+        outcomes = self._read_outcomes(rows, y)
         for outcome in outcomes:
             for column_type, values in zip(column_types, columns, strict=True):
                 if outcome.kind == "binary" and is_copy(values, outcome.values):
@@ -509,10 +513,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
                 message=f"favorable={favorable!r}: never occurs in outcome {outcomes[0].name!r}",
                 error=OutcomeError,
             )
+        for column_type, values in zip(column_types, columns, strict=True):
+            check_finite(values, column_type)
+            if column_type.kind == "integer":
+                check_exact(column_type, float(np.fmax.reduce(np.abs(values), initial=0.0)))
         beta = own_beta(outcomes, codes, favorable) if self.beta is None else float(self.beta)
         return fit_block_model(
             rows,
-            [check_finite(*pair) for pair in zip(columns, column_types, strict=True)],
+            columns,
             column_types,
             codes=codes,
             outcomes=outcomes,
@@ -564,16 +572,20 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         """Check the options as they are now; some cannot be changed without a new fit."""
         options = self.get_params(deep=False)
         _check_options(options)
-        is_blocks = isinstance(self.model_, BlockModel)
-        fitted_options = {
-            "scope": "blocks" if is_blocks else "column",
-            "ties": self.ties if isinstance(self.model_, BlockModel) else self.model_.ties,
-            "variety": self.model_.blocks.variety
-            if isinstance(self.model_, BlockModel)
-            else self.variety,
+        fitted_options: dict[str, Any] = {
             "key": self.fitted_.key,
             "random_state": None if self.random_state is None else self.seed_,
         }
+        if isinstance(self.model_, BlockModel):
+            blocks = self.model_.blocks
+            fitted_options |= {
+                "scope": "blocks",
+                "blocks": "certified" if self.blocks == "certified" else blocks.tree.block_count,
+                "variety": blocks.variety,
+                "beta": None if self.beta is None else self.model_.beta,
+            }
+        else:
+            fitted_options |= {"scope": "column", "ties": self.model_.ties}
         for name, fitted_value in fitted_options.items():
             if options[name] != fitted_value:
                 raise OptionError(
@@ -606,6 +618,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
         _check_count("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
     _check_count("variety", options["variety"], minimum=1)
     _check_count("levels", options["levels"], minimum=MIN_LEVELS)
+    if not isinstance(options["drop_protected"], bool | np.bool_):
+        raise OptionError(f"drop_protected={options['drop_protected']!r}: expected True or False")
     seed = options["random_state"]
     is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
     if seed is not None and not (is_whole and 0 <= seed < SEED_LIMIT):

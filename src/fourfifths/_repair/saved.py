@@ -8,30 +8,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.metadata import version
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fourfifths._arrays import FloatArray
 from fourfifths._repair.block_model import BlockModel
-from fourfifths._repair.blocks import LEAF, Blocks, Cuts, CutTree
 from fourfifths._repair.columns.categories import CategoryColumn
 from fourfifths._repair.columns.model import Column, Model
 from fourfifths._repair.columns.ordered import OrderedColumn, Ties
 from fourfifths._repair.columns.quantiles import Ranks
 from fourfifths._repair.draws import SEED_LIMIT
 from fourfifths._repair.fitted import Scope
-from fourfifths._repair.guide import ColumnGuide, Guide, TreeGuide
-from fourfifths._stats.shares import BlockLaw
+from fourfifths._repair.reader import Reader
+from fourfifths._repair.saved_blocks import blocks_document, read_blocks
 from fourfifths._tables.files import write_whole
 from fourfifths._tables.strata import Strata, stratum_names, written
 from fourfifths._tables.types import ColumnType, Kind
-from fourfifths.errors import RepairError, listed
+from fourfifths.errors import RepairError
 
 KIND = "fourfifths repair"
 SCHEMA = 1
@@ -55,6 +52,7 @@ KEYS = (
     "blocks",
     "seed",
 )
+MAX_TEXTS_OF_A_LINE = 1_000  # letters
 SETTINGS = (
     "protected",
     "stratify_by",
@@ -79,7 +77,6 @@ SETTINGS = (
     "key",
     "random_state",
 )
-SAME_SHAPE = "as many as there are nodes, strata, blocks and columns"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,44 +133,6 @@ def type_document(typed: ColumnType) -> dict[str, Any]:
     return {"name": typed.name, "kind": typed.kind, "categories": list(typed.categories)}
 
 
-def blocks_document(model: BlockModel) -> dict[str, Any]:
-    """Return fitted blocks as an object of the file; NaN is null there."""
-    blocks = model.blocks
-    guide: dict[str, Any]
-    if isinstance(model.guide, TreeGuide):
-        # Line by line, so that a reader can follow the trees and compare two files.
-        guide = {"kind": "trees", "models": [text.split("\n") for text in model.guide.models]}
-    else:
-        assert isinstance(model.guide, ColumnGuide)
-        guide = {"kind": "columns", "orders": [list(order) for order in model.guide.orders]}
-    return {
-        "beta": model.beta,
-        "tree": {
-            field.name: getattr(blocks.tree, field.name).tolist() for field in fields(CutTree)
-        },
-        "cuts": {
-            "score": with_nulls(blocks.cuts.score),
-            "content": with_nulls(blocks.cuts.content),
-            "draw": with_nulls(blocks.cuts.draw),
-            "depth": blocks.cuts.depth.tolist(),
-        },
-        "laws": [
-            {"spacings": law.spacings.tolist(), "leaves": law.leaves.tolist(), "tied": law.tied}
-            for law in blocks.laws
-        ],
-        "records": with_nulls(blocks.records),
-        "counts": model.counts.tolist(),
-        "guide": guide,
-    }
-
-
-def with_nulls(array: FloatArray) -> Any:
-    """Return an array as lists, with None for NaN."""
-    cells: Any = array.astype(object)
-    cells[np.isnan(array)] = None
-    return cells.tolist()
-
-
 def column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
     """Return a fitted column as an object of the file."""
     document = type_document(typed) | {"consensus": column.consensus.tolist()}
@@ -201,14 +160,20 @@ def plain_setting(value: Any) -> Any:
 
 
 def json_text(value: Any, indent: str = "") -> str:
-    """Return JSON with each list of plain values on one line, so that two files compare well."""
+    """Return JSON that compares well: a line for each list of plain values.
+
+    Long texts have a line each: those of a model are too many for one.
+    """
     inner = indent + " "
     if isinstance(value, dict) and value:
         lines = [
             f"{inner}{json.dumps(key)}: {json_text(entry, inner)}" for key, entry in value.items()
         ]
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
-    if isinstance(value, list) and any(isinstance(entry, list | dict) for entry in value):
+    if isinstance(value, list) and (
+        any(isinstance(entry, list | dict) for entry in value)
+        or sum(len(entry) for entry in value if isinstance(entry, str)) > MAX_TEXTS_OF_A_LINE
+    ):
         lines = [inner + json_text(entry, inner) for entry in value]
         return "[\n" + ",\n".join(lines) + f"\n{indent}]"
     return json.dumps(value, allow_nan=False)
@@ -260,8 +225,12 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     model: BlockModel | Model
     if scope == "blocks":
         model = read_blocks(
-            reader.inside("blocks"), column_types=typed, stratum_count=len(strata.groups)
+            reader.inside("blocks"),
+            column_types=typed,
+            stratum_rows=strata.rows,
+            is_keyed=settings["key"] is not None,
         )
+        check_block_settings(settings_reader, model)
     else:
         columns = [
             read_column(column, column_type=column_type, stratum_count=len(strata.groups))
@@ -344,7 +313,7 @@ def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, An
         mismatched[0] if mismatched else "",
         expected="the options of a Repairer, and no others",
     )
-    for key in ("protected", "stratify_by"):
+    for key in ("protected", "stratify_by", "keep"):
         names = settings[key]
         is_list = isinstance(names, list) and names and all(isinstance(name, str) for name in names)
         reader.require(
@@ -352,6 +321,10 @@ def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, An
             key,
             expected="the names of columns",
         )
+    outcomes = [settings["keep"]] if isinstance(settings["keep"], str) else settings["keep"] or []
+    reader.require(
+        not {*outcomes} & {*repaired_names}, "keep", expected="outcomes, which are not repaired"
+    )
     columns = settings["columns"]
     columns = [columns] if isinstance(columns, str) else columns
     are_repaired = isinstance(columns, list | dict) and (
@@ -369,6 +342,19 @@ def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, An
     are_edges = isinstance(bands, dict) and all(isinstance(e, list) for e in bands.values())
     reader.require(bands is None or are_edges, "bands", expected="a list of edges for each column")
     return settings
+
+
+def check_block_settings(reader: Reader, model: BlockModel) -> None:
+    """Raise unless the options are those that the blocks were fitted with."""
+    blocks = model.blocks
+    for key, possible in (
+        ("blocks", ("certified", blocks.tree.block_count)),
+        ("variety", (blocks.variety,)),
+        ("beta", (None, model.beta)),
+    ):
+        reader.require(
+            reader.value_of(key) in possible, key, expected="what the blocks were fitted with"
+        )
 
 
 def read_strata(reader: Reader) -> Strata:
@@ -424,135 +410,6 @@ def read_type(reader: Reader) -> ColumnType:
         expected="categories if the kind is 'ordered' or 'category', and otherwise none",
     )
     return ColumnType(name=name, kind=kind, categories=tuple(categories))
-
-
-def read_blocks(
-    reader: Reader, *, column_types: Sequence[ColumnType], stratum_count: int
-) -> BlockModel:
-    """Read fitted blocks, and check that their parts fit together."""
-    tree_reader = reader.inside("tree")
-    tree = CutTree(
-        **{
-            field.name: tree_reader.array(field.name, 1, dtype=np.int64)
-            for field in fields(CutTree)
-        }
-    )
-    check_tree(tree_reader, tree)
-    guide, score_count = read_guide(reader.inside("guide"), column_types)
-    tree_reader.require(
-        bool(np.all(tree.score < score_count)), "score", expected="the numbers of the scores"
-    )
-    cuts_reader = reader.inside("cuts")
-    cuts = Cuts(
-        score=cuts_reader.numbers_or_null("score", 2),
-        content=cuts_reader.numbers_or_null("content", 2),
-        draw=cuts_reader.numbers_or_null("draw", 2),
-        depth=cuts_reader.array("depth", 1, dtype=np.int64),
-    )
-    shape = (stratum_count, tree.score.size)
-    for key, array in (("score", cuts.score), ("content", cuts.content), ("draw", cuts.draw)):
-        cuts_reader.require(array.shape == shape, key, expected=SAME_SHAPE)
-    depth = cuts.depth
-    cuts_reader.require(
-        depth.size == stratum_count and bool(np.all((depth >= 0) & (depth <= tree.height))),
-        "depth",
-        expected="how often each stratum is cut",
-    )
-    is_cut = (tree.score != LEAF) & (tree.depth < depth[:, None])
-    cuts_reader.require(
-        not bool(np.isnan(cuts.score[is_cut]).any()), "score", expected="a number at each cut"
-    )
-    laws = []
-    for law, stratum_depth in zip(reader.objects("laws"), depth, strict=False):
-        spacings, leaves = (law.array(key, 1, dtype=np.int64) for key in ("spacings", "leaves"))
-        cells = tree.cells(int(stratum_depth))
-        law.require(bool(np.array_equal(leaves, tree.leaves[cells])), "leaves", expected=SAME_SHAPE)
-        law.require(
-            spacings.size == leaves.size and bool(np.all(spacings > 0)),
-            "spacings",
-            expected="a number above 0 for each cell",
-        )
-        tied = None if law.value_of("tied") is None else law.integer("tied", minimum=0)
-        laws.append(BlockLaw(spacings=spacings, leaves=leaves, tied=tied))
-    reader.require(len(laws) == stratum_count, "laws", expected="one for each stratum")
-    records = reader.numbers_or_null("records", 3)
-    reader.require(
-        records.shape[::2] == (tree.block_count, len(column_types)) and records.size > 0,
-        "records",
-        expected=SAME_SHAPE,
-    )
-    for index, column_type in enumerate(column_types):
-        values = records[:, :, index]
-        if column_type.kind in ("ordered", "category"):
-            is_code = np.isnan(values) | np.isin(values, range(len(column_type.categories)))
-            reader.require(bool(is_code.all()), "records", expected="the numbers of categories")
-    counts = reader.array("counts", 2, dtype=np.int64)
-    reader.require(
-        counts.shape == (stratum_count, tree.block_count) and bool(np.all(counts >= 0)),
-        "counts",
-        expected=SAME_SHAPE,
-    )
-    beta = reader.value_of("beta")
-    reader.require(
-        isinstance(beta, float) and 0 < beta < 1, "beta", expected="a number between 0 and 1"
-    )
-    return BlockModel(
-        guide=guide,
-        blocks=Blocks(tree=tree, cuts=cuts, laws=tuple(laws), records=records),
-        counts=counts,
-        beta=beta,
-    )
-
-
-def check_tree(reader: Reader, tree: CutTree) -> None:
-    """Raise unless the nodes make one tree, each with the blocks of its two sides."""
-    size = tree.score.size
-    same_size = all(getattr(tree, field.name).size == size for field in fields(CutTree))
-    reader.require(size > 0 and same_size, "score", expected="a number for each node")
-    inner = np.flatnonzero(tree.score != LEAF)
-    reader.require(bool(np.all(tree.score >= LEAF)), "score", expected="numbers from -1 on")
-    left, right = tree.left[inner], tree.right[inner]
-    # Every node comes before those that follow it, so the walk from the root ends.
-    follow = np.all((left > inner) & (right > left) & (right < size))
-    reader.require(bool(follow), "left", expected="nodes that come later")
-    adds_up = (
-        tree.first[0] == 0
-        and tree.depth[0] == 0
-        and np.array_equal(np.sort(np.concatenate([left, right])), np.arange(1, size))
-        and np.all(tree.leaves[left] + tree.leaves[right] == tree.leaves[inner])
-        and np.all(tree.first[left] == tree.first[inner])
-        and np.all(tree.first[right] == tree.first[inner] + tree.leaves[left])
-        and np.all(tree.depth[left] == tree.depth[inner] + 1)
-        and np.all(tree.depth[right] == tree.depth[inner] + 1)
-        and np.all(tree.leaves[tree.score == LEAF] == 1)
-    )
-    reader.require(bool(adds_up), "leaves", expected="the blocks of both sides together")
-
-
-def read_guide(reader: Reader, column_types: Sequence[ColumnType]) -> tuple[Guide, int]:
-    """Read what orders the rows, and how many scores it gives."""
-    if reader.choice("kind", ("trees", "columns")) == "columns":
-        orders = [tuple(order) for order in reader.lists("orders")]
-        fits = len(orders) == len(column_types) and all(
-            len(order) == (len(typed.categories) if typed.kind == "category" else 0)
-            and all(isinstance(place, int | float) for place in order)
-            for order, typed in zip(orders, column_types, strict=True)
-        )
-        reader.require(fits, "orders", expected="a place of each category")
-        return ColumnGuide(orders=tuple(orders)), len(column_types)
-    models = tuple("\n".join(map(str, lines)) for lines in reader.lists("models"))
-    reader.require(bool(models), "models", expected="at least one model")
-    guide = TreeGuide(models=models)
-    try:
-        boosters = guide.boosters
-    except Exception:  # LightGBM has errors of its own
-        raise reader.error("models", expected="what LightGBM wrote") from None
-    reader.require(
-        all(booster.num_feature() == len(column_types) for booster in boosters),
-        "models",
-        expected="trees of the columns that are repaired",
-    )
-    return guide, sum(booster.num_model_per_iteration() for booster in boosters)
 
 
 def read_column(reader: Reader, *, column_type: ColumnType, stratum_count: int) -> Column:
@@ -625,119 +482,3 @@ def read_ranks(reader: Reader, *, level_count: int) -> Ranks:
         expected="increasing counts, from 0 in 'below' to the size in 'upto'",
     )
     return Ranks(knots=knots, below=below, upto=upto, size=size, levels=level_count)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reader:
-    """One object of a JSON file, which checks what is read from it.
-
-    Attributes
-    ----------
-    file : str
-    value : Any
-        The object.
-    path : str
-        Where it is in the file, for errors: ``"columns[0]."``.
-    """
-
-    file: str
-    value: Any
-    path: str = ""
-
-    def value_of(self, key: str) -> Any:
-        """Return the value of a key that must be present."""
-        if not isinstance(self.value, Mapping) or key not in self.value:
-            raise self.error(key, expected="this entry, which is missing")
-        return self.value[key]
-
-    def inside(self, key: str) -> Reader:
-        """Return the object of a key."""
-        value = self.value_of(key)
-        self.require(isinstance(value, Mapping), key, expected="an object")
-        return Reader(file=self.file, value=value, path=f"{self.path}{key}.")
-
-    def objects(self, key: str) -> list[Reader]:
-        """Return the objects of a list."""
-        values = self.value_of(key)
-        self.require(isinstance(values, list), key, expected="a list")
-        return [
-            Reader(file=self.file, value=value, path=f"{self.path}{key}[{index}].")
-            for index, value in enumerate(values)
-        ]
-
-    def lists(self, key: str) -> list[list[Any]]:
-        """Return a list of lists of plain values."""
-        rows = self.value_of(key)
-        are_lists = isinstance(rows, list) and all(
-            isinstance(row, list)
-            and all(isinstance(value, str | int | float | bool) for value in row)
-            for row in rows
-        )
-        self.require(are_lists, key, expected="lists of texts, numbers or booleans")
-        return list(rows)
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts."""
-        texts = self.value_of(key)
-        are_texts = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-        self.require(are_texts, key, expected="a list of texts")
-        return tuple(texts)
-
-    def choice(self, key: str, choices: Sequence[str]) -> str:
-        """Return a value that is one of the choices."""
-        value = self.value_of(key)
-        self.require(value in choices, key, expected=f"one of {listed(choices)}")
-        return str(value)
-
-    def integer(self, key: str, *, minimum: int) -> int:
-        """Return a whole number."""
-        value = self.value_of(key)
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        self.require(
-            is_integer and value >= minimum, key, expected=f"a whole number, {minimum} or more"
-        )
-        return int(value)
-
-    def array(self, key: str, dimensions: int, *, dtype: type[np.generic]) -> NDArray[Any]:
-        """Return finite numbers as an array."""
-        expected = f"numbers in {dimensions} dimensions"
-        try:
-            array = np.array(self.value_of(key))
-        except ValueError:  # lists of unequal length
-            raise self.error(key, expected=expected) from None
-        kinds = "iu" if np.issubdtype(dtype, np.integer) else "iuf"
-        are_numbers = array.dtype.kind in kinds and array.ndim == dimensions
-        self.require(are_numbers and bool(np.all(np.isfinite(array))), key, expected=expected)
-        return array.astype(dtype)
-
-    def numbers_or_null(self, key: str, dimensions: int) -> FloatArray:
-        """Return finite numbers as an array, with NaN where there is none."""
-        expected = f"numbers or nulls in {dimensions} dimensions"
-        try:
-            array: Any = np.array(self.value_of(key), dtype=object)
-            is_null = array == None  # noqa: E711 - element by element
-            are_numbers = all(
-                isinstance(value, int | float) and not isinstance(value, bool)
-                for value in array[~is_null]
-            )
-            numbers = np.where(is_null, np.nan, array).astype(np.float64)
-        except (ValueError, TypeError):
-            raise self.error(key, expected=expected) from None
-        self.require(
-            are_numbers and numbers.ndim == dimensions and not np.isinf(numbers).any(),
-            key,
-            expected=expected,
-        )
-        return numbers
-
-    def require(self, condition: bool, key: str, *, expected: str) -> None:  # noqa: FBT001
-        """Raise unless the condition holds."""
-        if not condition:
-            raise self.error(key, expected=expected)
-
-    def error(self, key: str, *, expected: str) -> RepairError:
-        """Return the error that names the file and the entry."""
-        return RepairError(
-            f"{self.file}: not a valid saved repair: {self.path}{key}: expected {expected}; save "
-            "the repair again"
-        )

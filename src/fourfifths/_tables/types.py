@@ -32,7 +32,7 @@ MAX_CATEGORIES = 1_000
 MAX_CATEGORIES_OF_FEW_ROWS = 20
 TRUTH_VALUES = (False, True)
 IDENTIFIER_NAME = re.compile(r"(^|[\W_])(id|key|uuid|guid|number|no|nr)$|(?<=[a-z])id$")
-DATE_TEXT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9:.]+)?$"
+DATE_TEXT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9:.]+)?$"
 # Columns of these names say which group a person is in. Not age, which is a feature as often.
 GROUP_WORDS = {
     *("citizenship", "color", "colour", "disability", "ethnicity", "gender", "national_origin"),

@@ -148,7 +148,9 @@ def test_repairs_are_the_same(
     scope: str, method: str, ties: str, without_numba: pytest.MonkeyPatch
 ) -> None:
     table = large_table()
-    repairer = Repairer("group", scope=scope, method=method, ties=ties, amount=0.7)
+    columns = [name for name in table.columns if name != "group"]
+    options: dict[str, Any] = {"scope": scope, "method": method, "ties": ties, "amount": 0.7}
+    repairer = Repairer("group", columns=columns, **options)
     assert type(kernels_for(12_000)) is NumbaKernels
     compiled = repairer.fit_transform(table)
     without_numba.delitem(sys.modules, "fourfifths._repair.columns.numba_kernels")

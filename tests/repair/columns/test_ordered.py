@@ -151,7 +151,7 @@ def counts() -> pd.DataFrame:
 @pytest.mark.parametrize("is_keyed", [False, True])
 def test_at_once_and_one_by_one_each_row_has_the_same_level(is_keyed: bool) -> None:
     table = counts().dropna()
-    (column,) = Repairer("g", scope="column").fit(table).model_.columns
+    (column,) = Repairer("g", columns=["x"], scope="column").fit(table).model_.columns
     values, codes = table["x"].to_numpy(), (table["g"] == "b").to_numpy().astype(np.int16)
     draws = cell_draws(values.size, is_keyed=is_keyed)
     at_once = column.levels_in_all_strata(values, codes, draws=draws)
@@ -172,7 +172,8 @@ def test_only_values_that_levels_share_are_split() -> None:
 def test_rows_that_are_kept_or_missing_stay_where_few_values_are_repaired() -> None:
     table = counts()
     new = table.assign(g=np.where(np.arange(800) % 100 == 0, "c", table["g"]))
-    found = Repairer("g", scope="column", unseen="keep").fit(table).transform(new)
+    repairer = Repairer("g", columns=["x"], scope="column", unseen="keep").fit(table)
+    found = repairer.transform(new)
     kept = new["g"] == "c"
     assert kept.sum() == 8
     assert found[kept].equals(new[kept])
