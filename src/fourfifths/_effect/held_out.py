@@ -20,7 +20,7 @@ from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.numbers import unknown_tokens
-from fourfifths.errors import GroupError
+from fourfifths.errors import ColumnError, GroupError, OutcomeError
 
 FOLDS = 5
 
@@ -79,7 +79,8 @@ def fitted_folds(frame: nw.DataFrame[Any], repairer: Repairer, *, random_state: 
             )
             for train, test in split.split(codes, codes)
         ]
-    except GroupError as error:
+    except (ColumnError, GroupError, OutcomeError) as error:
+        # The fit to all rows had no error, so it is for the rows that are held out.
         raise GroupError(f"too few rows to hold a fifth out: {error}") from error
 
 
