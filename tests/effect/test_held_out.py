@@ -150,6 +150,16 @@ def test_an_outcome_that_a_fold_hardly_has() -> None:
         fitted_folds(framed(few), repairer, random_state=0)
 
 
+@SCOPES
+def test_a_row_without_a_group_is_in_some_fold(scope: str) -> None:
+    table = TABLE.copy()
+    table.loc[7, "g"] = None
+    repairer = fitted(table, scope, unseen="keep")
+    repaired = repaired_folds(fitted_folds(framed(table), repairer, random_state=0), amount=1.0)
+    assert repaired["id"].to_list() == TABLE["id"].tolist()
+    assert repaired["x"].to_list()[7] == TABLE["x"][7]
+
+
 # --- the effect of a repaired file ---
 
 

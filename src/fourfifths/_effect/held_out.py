@@ -77,7 +77,8 @@ def fitted_folds(frame: nw.DataFrame[Any], repairer: Repairer, *, random_state: 
                 positions=test,
                 held_out=frame[test].to_native(),
             )
-            for train, test in split.split(codes, codes)
+            # Rows without a stratum may be in any fold.
+            for train, test in split.split(codes, np.maximum(codes, 0))
         ]
     except (ColumnError, GroupError, OutcomeError) as error:
         # The fit to all rows had no error, so it is for the rows that are held out.
