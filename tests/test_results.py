@@ -139,7 +139,7 @@ def explanation(*values: object) -> Explanation:
         Cell(column=f"c{index}", value=value, rank=NAN, level=NAN, consensus=value, repaired=value)
         for index, value in enumerate(values)
     )
-    return Explanation(stratum="A", profile=None, because="full repair", cells=cells)
+    return Explanation(stratum="A", because="full repair", cells=cells)
 
 
 def amount() -> CertifiedAmount:
@@ -244,7 +244,7 @@ import sys
 sys.modules[{kind!r}] = None
 from fourfifths._repair.explain import Cell, Explanation
 cell = Cell(column="x", value=1, rank=0.5, level=0.5, consensus=1, repaired=1)
-result = Explanation(stratum="A", profile=None, because="", cells=(cell,))
+result = Explanation(stratum="A", because="", cells=(cell,))
 result.to_frame({kind!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

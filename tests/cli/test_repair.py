@@ -67,6 +67,26 @@ def read(path: Path, separator: str = ",") -> dict[str, list[str]]:
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
+def applicants(path: Path) -> dict[str, list[str]]:
+    """Write a file of 400 applicants, and return its columns."""
+    random = np.random.default_rng(0)
+    rows = 400
+    is_black = random.random(rows) < 0.4
+    score = np.round(random.normal(60 - 8 * is_black, 10)).astype(int)
+    day = np.datetime64("2024-01-01") + random.integers(0, 300, rows)
+    table = {
+        "applicant_id": [f"P{number:05d}" for number in random.permutation(rows)],
+        "race": np.where(is_black, "Black", "White").tolist(),
+        "sex": random.choice(["f", "m"], rows).tolist(),
+        "score": [str(number) for number in score],
+        "school": random.choice(["", "north", "south"], rows).tolist(),
+        "hired": np.where(score + random.normal(0, 8, rows) > 58, "yes", "no").tolist(),
+        "date": [str(date) for date in day],
+    }
+    write(path, zip(*table.values(), strict=True), ",".join(table))
+    return table
+
+
 def scores(path: Path, column: str = "score") -> list[float]:
     return [float(cell) for cell in read(path)[column]]
 
@@ -164,26 +184,30 @@ def test_random_repair_takes_whole_rows_or_leaves_them(shell: Shell, tmp_path: P
     assert told in answer.out
 
 
-def test_by_default_the_repair_is_random_and_full_of_all_other_columns(
-    shell: Shell, source: Path
+def test_by_default_the_repair_is_full_and_by_blocks_of_all_other_columns(
+    shell: Shell, tmp_path: Path
 ) -> None:
-    roles = ("--protected", "group", "--save", "r.json", *QUICK)
+    applicants(tmp_path / "in.csv")
+    roles = ("--protected", "race", "--outcome", "hired", "--save", "r.json", *QUICK)
     assert shell("repair", "in.csv", "out.csv", *roles).code == 0
     saved = json.loads(Path("r.json").read_text())
-    settings = saved["settings"]
-    chosen = ("method", "scope", "amount", "ties", "unseen", "small", "random_state")
-    assert [settings[name] for name in chosen] == [
-        "random",
-        "column",
-        1.0,
-        "split",
-        "error",
-        "error",
-        0,
-    ]
+    expected = {
+        "scope": "blocks",
+        "blocks": "certified",
+        "variety": 1,
+        "amount": 1.0,
+        "threshold": 0.8,
+        "confidence": 0.95,
+        "unseen": "error",
+        "small": "error",
+        "drop_protected": False,
+        "key": None,
+        "random_state": 0,
+    }
+    assert {name: saved["settings"][name] for name in expected} == expected
     assert [(each["name"], each["kind"]) for each in saved["columns"]] == [
-        ("score", "number"),
-        ("note", "category"),
+        ("score", "integer"),
+        ("school", "category"),
     ]
 
 
@@ -203,15 +227,20 @@ def test_only_the_columns_named_are_repaired_and_the_others_are_told(
     assert told in " ".join(answer.out.split())
 
 
-def test_the_outcome_is_not_repaired_unless_named(shell: Shell, tmp_path: Path) -> None:
-    hired = ["yes", "no"] * 8
-    rows = [(g, s, h) for (g, s, _), h in zip(ROWS, hired, strict=True)]
-    write(tmp_path / "in.csv", rows, "group,score,hired")
-    roles = ("--protected", "group", "--outcome", "hired", "--save", "r.json", *QUICK)
-    assert shell("repair", "in.csv", "out.csv", *roles).code == 0
-    saved = json.loads(Path("r.json").read_text())
-    assert [each["name"] for each in saved["columns"]] == ["score"]
-    assert read(Path("out.csv"))["hired"] == hired
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_what_is_never_repaired_unless_named(shell: Shell, tmp_path: Path, scope: str) -> None:
+    before = applicants(tmp_path / "in.csv")
+    roles = ("--protected", "race", "--outcome", "hired", "--scope", scope, *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles)
+    assert answer.code == 0
+    after = read(Path("out.csv"))
+    assert list(after) == list(before)
+    for name in ("applicant_id", "race", "sex", "hired", "date"):
+        assert after[name] == before[name], name
+    for name in ("score", "school"):
+        assert after[name] != before[name], name
+    told = "not repaired, and not audited here: applicant_id, sex, date; a rule that uses them"
+    assert told in " ".join(answer.out.split())
 
 
 @pytest.mark.parametrize("order", ["lo,mid,hi", "30,1,002"])  # numbers may be but names
@@ -220,8 +249,8 @@ def test_ordered_categories_by_hand(shell: Shell, tmp_path: Path, order: str) ->
     low, middle, high = order.split(",")
     kinds = [("A", low), ("B", high), ("A", middle), ("B", middle)] * 2
     write(tmp_path / "in.csv", kinds, "group,kind")
-    roles = ("--protected", "group", "--scope", "column", "--order", f"kind={order}", *QUICK)
-    answer = shell("repair", "in.csv", "out.csv", *roles)
+    roles = ("--protected", "group", "--columns", "kind", "--scope", "column", *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles, "--order", f"kind={order}")
     assert answer.code == 0
     assert read(Path("out.csv"))["kind"] == [low, middle, middle, low] * 2
     assert "ordered" in answer.out
@@ -231,7 +260,8 @@ def test_categories_without_order_change_the_fewest_rows(shell: Shell, tmp_path:
     # Shares of lo, mid, hi: A has 1/2, 1/2, 0, B has 0, 1/2, 1/2; the consensus is 1/4, 1/2, 1/4.
     kinds = [("A", "lo"), ("B", "hi"), ("A", "mid"), ("B", "mid")] * 2
     write(tmp_path / "in.csv", kinds, "group,kind")
-    shell("repair", "in.csv", "out.csv", "--protected", "group", "--scope", "column", *QUICK)
+    roles = ("--protected", "group", "--columns", "kind", "--scope", "column", *QUICK)
+    shell("repair", "in.csv", "out.csv", *roles)
     found = read(Path("out.csv"))["kind"]
     for group in "AB":
         own = [kind for kind, (each, _) in zip(found, kinds, strict=True) if each == group]
@@ -245,8 +275,8 @@ def test_bands_of_a_number_are_strata_and_it_stays_as_written(
 ) -> None:
     ages = {"A": "039", "B": "39.5"}  # an edge is in the band below it
     write(tmp_path / "in.csv", [(ages[g], f"{s}.0") for g, s, _ in ROWS], "age,score")
-    roles = (option, "age", "--band", "age=39", "--scope", "column", "--save", "r.json", *QUICK)
-    assert shell("repair", "in.csv", "out.csv", *roles).code == 0
+    roles = (option, "age", "--band", "age=39", "--columns", "score", "--scope", "column", *QUICK)
+    assert shell("repair", "in.csv", "out.csv", *roles, "--save", "r.json").code == 0
     assert scores(Path("out.csv")) == FULL
     assert read(Path("out.csv"))["age"] == [ages[group] for group in GROUPS]
     saved = json.loads(Path("r.json").read_text())
@@ -270,7 +300,7 @@ def test_two_protected_columns_are_joint_strata(shell: Shell, tmp_path: Path) ->
     rows = [(*part, f"{s}.0") for g, s, _ in ROWS for part in parts[g]]
     write(tmp_path / "in.csv", rows, "sex,race,score")
     by = ("--protected", "sex", "--protected", "race", "--scope", "column", *QUICK)
-    assert shell("repair", "in.csv", "out.csv", *by).code == 0
+    assert shell("repair", "in.csv", "out.csv", *by, "--columns", "score").code == 0
     assert scores(Path("out.csv")) == [score for score in FULL for _ in range(2)]
 
 
@@ -401,9 +431,10 @@ def test_a_repair_saved_in_python_is_applied_at_the_shell(
     shell: Shell, source: Path, columns: list[str] | None
 ) -> None:
     table = pd.DataFrame({"group": GROUPS, "score": SCORES, "hired": [0, 1] * 8})
+    # Without names, the columns of a table whose outcome is known are repaired.
     fitted = table if columns else table[["group", "score"]]
     repairer = fourfifths.Repairer("group", columns=columns, scope="column")
-    repairer.fit(fitted).save("r.json")
+    repairer.fit(fitted, None if columns else table["hired"]).save("r.json")
     assert shell("repair", "in.csv", "out.csv", "--apply", "r.json").code == 0
     assert scores(Path("out.csv")) == FULL
 
@@ -512,7 +543,11 @@ def test_nothing_of_the_effect_is_shown_if_asked(shell: Shell, source: Path, sho
     assert answer.code == 0
     assert scores(Path("out.csv")) == FULL
     if shown == "json":
-        assert json.loads(answer.out) == {"effect": None, "certified_amount": None}
+        assert json.loads(answer.out) == {
+            "effect": None,
+            "certified_amount": None,
+            "proof": None,
+        }
     else:
         assert answer.out == ""
 
@@ -646,7 +681,8 @@ def test_the_amount_found_is_told_in_every_format(
 
     path = write(tmp_path / "in.csv", APART, "group,score")
     options: dict[str, Any] = {"amount": "certified", "least_certified_amount": found}
-    repaired = repair_file(str(path), protected=["group"], **options)
+    columns: dict[str, Any] = {"protected": ["group"], "columns": ["score"]}
+    repaired = repair_file(str(path), **columns, **options, options={"scope": "column"})
     show_repair(repaired, EffectChoice.QUICK, PageFormat(shown))
     out = capsys.readouterr().out
     if shown == "json":
