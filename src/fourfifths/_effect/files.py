@@ -137,7 +137,7 @@ class FileRepair:
 
     def _held_out(self) -> Rows:
         """Return the rows, each repaired by a fit to the other folds."""
-        kept = [self.repairer.keep] if self.repairer.keep else []
+        kept = [self.repairer.keep] if self.repairer.keep else []  # a file has one outcome
         needed = [*self.repairer.fitted_.needed_columns, *kept]
         frame = self.before.dataframe
         folds = fitted_folds(frame.select(*needed), self.repairer, random_state=0)
@@ -299,11 +299,13 @@ def apply_repair(
     table_roles, audit_roles = _roles(
         open_table(source), rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
     )
+    kept = [repairer.keep] if isinstance(repairer.keep, str) else repairer.keep or ()
     return _repaired(
         repairer,
         rows,
         roles=audit_roles,
-        not_features=table_roles.not_features,
+        # The outcome that is kept is no column that a rule would use.
+        not_features=(*table_roles.not_features, *kept),
         certified_amount=None,
         is_fitted=False,
         notes=(),
