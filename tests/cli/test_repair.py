@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import warnings
 from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
@@ -627,6 +628,152 @@ def test_all_auditors_before_and_after(shell: Shell, tmp_path: Path) -> None:
 # Raw, the groups share two of three values. A quarter of the way to the consensus has .25, 1.25,
 # 2.25 in one group only and .75, 1.75, 2.75 in the other.
 SHIFTED = [(group, low + step) for group, low in (("A", 0), ("B", 1)) for step in range(3)] * 40
+
+
+# --- by blocks, with a proof ---
+
+
+APPLICANTS = ("--protected", "race", "--outcome", "hired")
+
+
+@pytest.fixture
+def applied(tmp_path: Path) -> dict[str, list[str]]:
+    """Make in.csv of 400 applicants."""
+    return applicants(tmp_path / "in.csv")
+
+
+def proof_in_python(**options: Any) -> fourfifths.Proof:
+    """Return the proof of the same repair in Python; its numbers are those of a CSV as text."""
+    table = pd.read_csv("in.csv", dtype=str, keep_default_na=False)
+    columns = ["score", "school"]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "blocks='certified'", category=UserWarning)
+        repairer = fourfifths.Repairer("race", columns=columns, keep="hired", **options).fit(table)
+    assert repairer.proof_ is not None
+    return repairer.proof_
+
+
+def test_the_page_ends_with_the_proof(
+    shell: Shell, applied: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = shell("repair", "in.csv", "out.csv", *APPLICANTS, "--blocks", "2")
+    assert answer.code == 0
+    assert answer.err == "wrote out.csv\n"  # no warning
+    lines = answer.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "…" not in answer.out
+    assert lines[0].startswith("in.csv: ")
+    proof = proof_in_python(blocks=2, favorable="yes")
+    effect, heading, page = answer.out.partition(f"\n{proof.verdict}, ")
+    assert heading
+    assert "what an auditor finds in the repaired columns" in effect
+    words = " ".join(page.split())
+    assert f"no impact ratio below {proof.impact_floor:.3f} on new rows" in words
+    assert "2 blocks: limits for every rule, 95% confidence over all pairs" in words
+    [pair] = proof.pairs
+    assert f"Black White {pair.impact_floor:.3f} {pair.reverse_floor:.3f}" in words
+    assert "assumed: a rule uses only the repaired columns: score, school." in words
+    for word in ("fair", "compliant", "unbiased", "illegal"):
+        assert word not in answer.out.lower()
+
+
+def test_json_has_the_proof(shell: Shell, applied: Any) -> None:
+    settings = ("--blocks", "2", "--threshold", "0.5", "--confidence", "0.9", "--beta", "0.3")
+    roles = (*APPLICANTS, *settings, *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles, "--format", "json")
+    found = json.loads(answer.out)["proof"]
+    assert found["schema"] == "fourfifths/proof/1"
+    chosen = [found[name] for name in ("blocks", "threshold", "confidence", "beta")]
+    assert chosen == [2, 0.5, 0.9, 0.3]
+    expected = proof_in_python(blocks=2, threshold=0.5, confidence=0.9, beta=0.3)
+    assert found == expected.to_dict()
+    assert found["columns"] == ["score", "school"]
+
+
+@pytest.mark.parametrize("shown", ["table", "markdown"])
+def test_the_proof_is_shown_without_the_effect(shell: Shell, applied: Any, shown: str) -> None:
+    roles = (*APPLICANTS, "--blocks", "2", "--effect", "none", "--format", shown)
+    answer = shell("repair", "in.csv", "out.csv", *roles)
+    proof = proof_in_python(blocks=2, favorable="yes")
+    assert answer.out.removeprefix("# ").startswith(f"{proof.verdict}, ")
+
+
+def test_as_many_records_as_blocks_times_variety(shell: Shell, applied: Any) -> None:
+    def record_count(*options: str) -> int:
+        assert shell("repair", "in.csv", "out.csv", *APPLICANTS, *QUICK, *options).code == 0
+        found = read(Path("out.csv"))
+        return len(set(zip(found["score"], found["school"], strict=True)))
+
+    assert record_count("--blocks", "3") == 3
+    assert 3 < record_count("--blocks", "3", "--variety", "4") <= 12
+
+
+def test_with_a_key_a_row_is_repaired_alike_in_any_file(shell: Shell, tmp_path: Path) -> None:
+    # Equal rows with different keys are told apart by the key, not by their place in the file.
+    keys = np.random.default_rng(1).permutation(80)
+    rows = [(f"k{key}", "AB"[key % 2], key // 40, "yn"[key % 3 // 2]) for key in keys]
+    write(tmp_path / "in.csv", rows, "who,group,score,hired")
+    roles = ("--protected", "group", "--columns", "score", "--outcome", "hired", "--key", "who")
+    options = ("--variety", "3", "--blocks", "4", "--save", "r.json", *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles, *options)
+    assert answer.code == 0
+    found = read(Path("out.csv"))
+    assert found["who"] == [f"k{key}" for key in keys]
+    written = dict(zip(found["who"], found["score"], strict=True))
+    write(tmp_path / "new.csv", reversed(rows[10:40]), "who,group,score,hired")
+    assert shell("repair", "new.csv", "new-out.csv", "--apply", "r.json").code == 0
+    new = read(Path("new-out.csv"))
+    assert new["score"] == [written[who] for who in new["who"]]
+    assert "the key of a row is given without regard to its group" in " ".join(answer.out.split())
+
+
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_the_protected_column_is_left_out_if_asked(
+    shell: Shell, applied: dict[str, list[str]], scope: str, out: str
+) -> None:
+    fit = ("repair", "in.csv", out, *APPLICANTS, *QUICK, "--scope", scope, "--save", "r.json")
+    assert shell(*fit, "--drop-protected").code == 0
+    expected = [name for name in applied if name != "race"]
+    assert list(pd.read_csv(out) if out.endswith("csv") else pd.read_parquet(out)) == expected
+    # The saved repair leaves it out as well.
+    assert shell("repair", "in.csv", "again.csv", "--apply", "r.json").code == 0
+    assert list(read(Path("again.csv"))) == expected
+    assert list(read(Path("in.csv"))) == list(applied)
+
+
+def test_a_saved_repair_shows_its_proof_again(shell: Shell, applied: Any) -> None:
+    fit = ("repair", "in.csv", "out.csv", *APPLICANTS, "--blocks", "2", *QUICK)
+    first = json.loads(shell(*fit, "--save", "r.json", "--format", "json").out)
+    write(Path("new.csv"), [("Black", "50", "north")] * 2, "race,score,school")
+    again = shell("repair", "new.csv", "done.csv", "--apply", "r.json", "--format", "json")
+    assert json.loads(again.out)["proof"] == first["proof"]
+    page = shell("repair", "new.csv", "done.csv", "--apply", "r.json").out
+    assert f"no impact ratio below {first['proof']['impact_floor']:.3f}" in " ".join(page.split())
+
+
+def test_a_repair_in_part_proves_nothing_and_says_so(shell: Shell, applied: Any) -> None:
+    roles = (*APPLICANTS, "--blocks", "2", "--amount", "0.5", *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles)
+    assert answer.code == 0
+    words = " ".join(answer.out.split())
+    assert "inconclusive: nothing is proven of this repair" in words
+    assert "Only a share 0.5 of the rows is repaired, so nothing is proven" in words
+    assert "proven for every rule" not in words
+
+
+def test_by_column_there_is_no_proof(shell: Shell, applied: Any) -> None:
+    roles = (*APPLICANTS, "--scope", "column", *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles, "--format", "json")
+    assert json.loads(answer.out)["proof"] is None
+    assert "proven" not in shell("repair", "in.csv", "out.csv", *roles).out
+
+
+def test_rows_that_prove_nothing_are_repaired_without_a_warning(shell: Shell, applied: Any) -> None:
+    answer = shell("repair", "in.csv", "out.csv", *APPLICANTS, *QUICK)
+    assert (answer.code, answer.err) == (0, "wrote out.csv\n")
+    assert "\ninconclusive, an impact ratio of 0.8 is not proven" in answer.out
 
 
 # --- the least certified amount ---
