@@ -176,6 +176,7 @@ def test_every_option_with_a_value_is_in_the_table():
         "--quick",
         "--help",
         "--effect",
+        "--drop-protected",
     }
     options = {name for name in options if name.startswith("--")}
     assert options - own == {option.name for option in OPTIONS.values()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import warnings
 from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
@@ -65,6 +66,26 @@ def read(path: Path, separator: str = ",") -> dict[str, list[str]]:
     with path.open(newline="", encoding="utf-8") as stream:
         names, *rows = csv.reader(stream, delimiter=separator)
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def applicants(path: Path) -> dict[str, list[str]]:
+    """Write a file of 400 applicants, and return its columns."""
+    random = np.random.default_rng(0)
+    rows = 400
+    is_black = random.random(rows) < 0.4
+    score = np.round(random.normal(60 - 8 * is_black, 10)).astype(int)
+    day = np.datetime64("2024-01-01") + random.integers(0, 300, rows)
+    table = {
+        "applicant_id": [f"P{number:05d}" for number in random.permutation(rows)],
+        "race": np.where(is_black, "Black", "White").tolist(),
+        "sex": random.choice(["f", "m"], rows).tolist(),
+        "score": [str(number) for number in score],
+        "school": random.choice(["", "north", "south"], rows).tolist(),
+        "hired": np.where(score + random.normal(0, 8, rows) > 58, "yes", "no").tolist(),
+        "date": [str(date) for date in day],
+    }
+    write(path, zip(*table.values(), strict=True), ",".join(table))
+    return table
 
 
 def scores(path: Path, column: str = "score") -> list[float]:
@@ -164,26 +185,30 @@ def test_random_repair_takes_whole_rows_or_leaves_them(shell: Shell, tmp_path: P
     assert told in answer.out
 
 
-def test_by_default_the_repair_is_random_and_full_of_all_other_columns(
-    shell: Shell, source: Path
+def test_by_default_the_repair_is_full_and_by_blocks_of_all_other_columns(
+    shell: Shell, tmp_path: Path
 ) -> None:
-    roles = ("--protected", "group", "--save", "r.json", *QUICK)
+    applicants(tmp_path / "in.csv")
+    roles = ("--protected", "race", "--outcome", "hired", "--save", "r.json", *QUICK)
     assert shell("repair", "in.csv", "out.csv", *roles).code == 0
     saved = json.loads(Path("r.json").read_text())
-    settings = saved["settings"]
-    chosen = ("method", "scope", "amount", "ties", "unseen", "small", "random_state")
-    assert [settings[name] for name in chosen] == [
-        "random",
-        "column",
-        1.0,
-        "split",
-        "error",
-        "error",
-        0,
-    ]
+    expected = {
+        "scope": "blocks",
+        "blocks": "certified",
+        "variety": 1,
+        "amount": 1.0,
+        "threshold": 0.8,
+        "confidence": 0.95,
+        "unseen": "error",
+        "small": "error",
+        "drop_protected": False,
+        "key": None,
+        "random_state": 0,
+    }
+    assert {name: saved["settings"][name] for name in expected} == expected
     assert [(each["name"], each["kind"]) for each in saved["columns"]] == [
-        ("score", "number"),
-        ("note", "category"),
+        ("score", "integer"),
+        ("school", "category"),
     ]
 
 
@@ -203,15 +228,20 @@ def test_only_the_columns_named_are_repaired_and_the_others_are_told(
     assert told in " ".join(answer.out.split())
 
 
-def test_the_outcome_is_not_repaired_unless_named(shell: Shell, tmp_path: Path) -> None:
-    hired = ["yes", "no"] * 8
-    rows = [(g, s, h) for (g, s, _), h in zip(ROWS, hired, strict=True)]
-    write(tmp_path / "in.csv", rows, "group,score,hired")
-    roles = ("--protected", "group", "--outcome", "hired", "--save", "r.json", *QUICK)
-    assert shell("repair", "in.csv", "out.csv", *roles).code == 0
-    saved = json.loads(Path("r.json").read_text())
-    assert [each["name"] for each in saved["columns"]] == ["score"]
-    assert read(Path("out.csv"))["hired"] == hired
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_what_is_never_repaired_unless_named(shell: Shell, tmp_path: Path, scope: str) -> None:
+    before = applicants(tmp_path / "in.csv")
+    roles = ("--protected", "race", "--outcome", "hired", "--scope", scope, *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles)
+    assert answer.code == 0
+    after = read(Path("out.csv"))
+    assert list(after) == list(before)
+    for name in ("applicant_id", "race", "sex", "hired", "date"):
+        assert after[name] == before[name], name
+    for name in ("score", "school"):
+        assert after[name] != before[name], name
+    told = "not repaired, and not audited here: applicant_id, sex, date; a rule that uses them"
+    assert told in " ".join(answer.out.split())
 
 
 @pytest.mark.parametrize("order", ["lo,mid,hi", "30,1,002"])  # numbers may be but names
@@ -220,8 +250,8 @@ def test_ordered_categories_by_hand(shell: Shell, tmp_path: Path, order: str) ->
     low, middle, high = order.split(",")
     kinds = [("A", low), ("B", high), ("A", middle), ("B", middle)] * 2
     write(tmp_path / "in.csv", kinds, "group,kind")
-    roles = ("--protected", "group", "--scope", "column", "--order", f"kind={order}", *QUICK)
-    answer = shell("repair", "in.csv", "out.csv", *roles)
+    roles = ("--protected", "group", "--columns", "kind", "--scope", "column", *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles, "--order", f"kind={order}")
     assert answer.code == 0
     assert read(Path("out.csv"))["kind"] == [low, middle, middle, low] * 2
     assert "ordered" in answer.out
@@ -231,7 +261,8 @@ def test_categories_without_order_change_the_fewest_rows(shell: Shell, tmp_path:
     # Shares of lo, mid, hi: A has 1/2, 1/2, 0, B has 0, 1/2, 1/2; the consensus is 1/4, 1/2, 1/4.
     kinds = [("A", "lo"), ("B", "hi"), ("A", "mid"), ("B", "mid")] * 2
     write(tmp_path / "in.csv", kinds, "group,kind")
-    shell("repair", "in.csv", "out.csv", "--protected", "group", "--scope", "column", *QUICK)
+    roles = ("--protected", "group", "--columns", "kind", "--scope", "column", *QUICK)
+    shell("repair", "in.csv", "out.csv", *roles)
     found = read(Path("out.csv"))["kind"]
     for group in "AB":
         own = [kind for kind, (each, _) in zip(found, kinds, strict=True) if each == group]
@@ -245,8 +276,8 @@ def test_bands_of_a_number_are_strata_and_it_stays_as_written(
 ) -> None:
     ages = {"A": "039", "B": "39.5"}  # an edge is in the band below it
     write(tmp_path / "in.csv", [(ages[g], f"{s}.0") for g, s, _ in ROWS], "age,score")
-    roles = (option, "age", "--band", "age=39", "--scope", "column", "--save", "r.json", *QUICK)
-    assert shell("repair", "in.csv", "out.csv", *roles).code == 0
+    roles = (option, "age", "--band", "age=39", "--columns", "score", "--scope", "column", *QUICK)
+    assert shell("repair", "in.csv", "out.csv", *roles, "--save", "r.json").code == 0
     assert scores(Path("out.csv")) == FULL
     assert read(Path("out.csv"))["age"] == [ages[group] for group in GROUPS]
     saved = json.loads(Path("r.json").read_text())
@@ -270,7 +301,7 @@ def test_two_protected_columns_are_joint_strata(shell: Shell, tmp_path: Path) ->
     rows = [(*part, f"{s}.0") for g, s, _ in ROWS for part in parts[g]]
     write(tmp_path / "in.csv", rows, "sex,race,score")
     by = ("--protected", "sex", "--protected", "race", "--scope", "column", *QUICK)
-    assert shell("repair", "in.csv", "out.csv", *by).code == 0
+    assert shell("repair", "in.csv", "out.csv", *by, "--columns", "score").code == 0
     assert scores(Path("out.csv")) == [score for score in FULL for _ in range(2)]
 
 
@@ -401,9 +432,10 @@ def test_a_repair_saved_in_python_is_applied_at_the_shell(
     shell: Shell, source: Path, columns: list[str] | None
 ) -> None:
     table = pd.DataFrame({"group": GROUPS, "score": SCORES, "hired": [0, 1] * 8})
+    # Without names, the columns of a table whose outcome is known are repaired.
     fitted = table if columns else table[["group", "score"]]
     repairer = fourfifths.Repairer("group", columns=columns, scope="column")
-    repairer.fit(fitted).save("r.json")
+    repairer.fit(fitted, None if columns else table["hired"]).save("r.json")
     assert shell("repair", "in.csv", "out.csv", "--apply", "r.json").code == 0
     assert scores(Path("out.csv")) == FULL
 
@@ -512,7 +544,11 @@ def test_nothing_of_the_effect_is_shown_if_asked(shell: Shell, source: Path, sho
     assert answer.code == 0
     assert scores(Path("out.csv")) == FULL
     if shown == "json":
-        assert json.loads(answer.out) == {"effect": None, "certified_amount": None}
+        assert json.loads(answer.out) == {
+            "effect": None,
+            "certified_amount": None,
+            "proof": None,
+        }
     else:
         assert answer.out == ""
 
@@ -594,6 +630,152 @@ def test_all_auditors_before_and_after(shell: Shell, tmp_path: Path) -> None:
 SHIFTED = [(group, low + step) for group, low in (("A", 0), ("B", 1)) for step in range(3)] * 40
 
 
+# --- by blocks, with a proof ---
+
+
+APPLICANTS = ("--protected", "race", "--outcome", "hired")
+
+
+@pytest.fixture
+def applied(tmp_path: Path) -> dict[str, list[str]]:
+    """Make in.csv of 400 applicants."""
+    return applicants(tmp_path / "in.csv")
+
+
+def proof_in_python(**options: Any) -> fourfifths.Proof:
+    """Return the proof of the same repair in Python; its numbers are those of a CSV as text."""
+    table = pd.read_csv("in.csv", dtype=str, keep_default_na=False)
+    columns = ["score", "school"]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "blocks='certified'", category=UserWarning)
+        repairer = fourfifths.Repairer("race", columns=columns, keep="hired", **options).fit(table)
+    assert repairer.proof_ is not None
+    return repairer.proof_
+
+
+def test_the_page_ends_with_the_proof(
+    shell: Shell, applied: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = shell("repair", "in.csv", "out.csv", *APPLICANTS, "--blocks", "2")
+    assert answer.code == 0
+    assert answer.err == "wrote out.csv\n"  # no warning
+    lines = answer.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "…" not in answer.out
+    assert lines[0].startswith("in.csv: ")
+    proof = proof_in_python(blocks=2, favorable="yes")
+    effect, heading, page = answer.out.partition(f"\n{proof.verdict}, ")
+    assert heading
+    assert "what an auditor finds in the repaired columns" in effect
+    words = " ".join(page.split())
+    assert f"no impact ratio below {proof.impact_floor:.3f} on new rows" in words
+    assert "2 blocks: limits for every rule, 95% confidence over all pairs" in words
+    [pair] = proof.pairs
+    assert f"Black White {pair.impact_floor:.3f} {pair.reverse_floor:.3f}" in words
+    assert "assumed: a rule uses only the repaired columns: score, school." in words
+    for word in ("fair", "compliant", "unbiased", "illegal"):
+        assert word not in answer.out.lower()
+
+
+def test_json_has_the_proof(shell: Shell, applied: Any) -> None:
+    settings = ("--blocks", "2", "--threshold", "0.5", "--confidence", "0.9", "--beta", "0.3")
+    roles = (*APPLICANTS, *settings, *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles, "--format", "json")
+    found = json.loads(answer.out)["proof"]
+    assert found["schema"] == "fourfifths/proof/1"
+    chosen = [found[name] for name in ("blocks", "threshold", "confidence", "beta")]
+    assert chosen == [2, 0.5, 0.9, 0.3]
+    expected = proof_in_python(blocks=2, threshold=0.5, confidence=0.9, beta=0.3)
+    assert found == expected.to_dict()
+    assert found["columns"] == ["score", "school"]
+
+
+@pytest.mark.parametrize("shown", ["table", "markdown"])
+def test_the_proof_is_shown_without_the_effect(shell: Shell, applied: Any, shown: str) -> None:
+    roles = (*APPLICANTS, "--blocks", "2", "--effect", "none", "--format", shown)
+    answer = shell("repair", "in.csv", "out.csv", *roles)
+    proof = proof_in_python(blocks=2, favorable="yes")
+    assert answer.out.removeprefix("# ").startswith(f"{proof.verdict}, ")
+
+
+def test_as_many_records_as_blocks_times_variety(shell: Shell, applied: Any) -> None:
+    def record_count(*options: str) -> int:
+        assert shell("repair", "in.csv", "out.csv", *APPLICANTS, *QUICK, *options).code == 0
+        found = read(Path("out.csv"))
+        return len(set(zip(found["score"], found["school"], strict=True)))
+
+    assert record_count("--blocks", "3") == 3
+    assert 3 < record_count("--blocks", "3", "--variety", "4") <= 12
+
+
+def test_with_a_key_a_row_is_repaired_alike_in_any_file(shell: Shell, tmp_path: Path) -> None:
+    # Equal rows with different keys are told apart by the key, not by their place in the file.
+    keys = np.random.default_rng(1).permutation(80)
+    rows = [(f"k{key}", "AB"[key % 2], key // 40, "yn"[key % 3 // 2]) for key in keys]
+    write(tmp_path / "in.csv", rows, "who,group,score,hired")
+    roles = ("--protected", "group", "--columns", "score", "--outcome", "hired", "--key", "who")
+    options = ("--variety", "3", "--blocks", "4", "--save", "r.json", *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles, *options)
+    assert answer.code == 0
+    found = read(Path("out.csv"))
+    assert found["who"] == [f"k{key}" for key in keys]
+    written = dict(zip(found["who"], found["score"], strict=True))
+    write(tmp_path / "new.csv", reversed(rows[10:40]), "who,group,score,hired")
+    assert shell("repair", "new.csv", "new-out.csv", "--apply", "r.json").code == 0
+    new = read(Path("new-out.csv"))
+    assert new["score"] == [written[who] for who in new["who"]]
+    assert "the key of a row is given without regard to its group" in " ".join(answer.out.split())
+
+
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_the_protected_column_is_left_out_if_asked(
+    shell: Shell, applied: dict[str, list[str]], scope: str, out: str
+) -> None:
+    fit = ("repair", "in.csv", out, *APPLICANTS, *QUICK, "--scope", scope, "--save", "r.json")
+    assert shell(*fit, "--drop-protected").code == 0
+    expected = [name for name in applied if name != "race"]
+    assert list(pd.read_csv(out) if out.endswith("csv") else pd.read_parquet(out)) == expected
+    # The saved repair leaves it out as well.
+    assert shell("repair", "in.csv", "again.csv", "--apply", "r.json").code == 0
+    assert list(read(Path("again.csv"))) == expected
+    assert list(read(Path("in.csv"))) == list(applied)
+
+
+def test_a_saved_repair_shows_its_proof_again(shell: Shell, applied: Any) -> None:
+    fit = ("repair", "in.csv", "out.csv", *APPLICANTS, "--blocks", "2", *QUICK)
+    first = json.loads(shell(*fit, "--save", "r.json", "--format", "json").out)
+    write(Path("new.csv"), [("Black", "50", "north")] * 2, "race,score,school")
+    again = shell("repair", "new.csv", "done.csv", "--apply", "r.json", "--format", "json")
+    assert json.loads(again.out)["proof"] == first["proof"]
+    page = shell("repair", "new.csv", "done.csv", "--apply", "r.json").out
+    assert f"no impact ratio below {first['proof']['impact_floor']:.3f}" in " ".join(page.split())
+
+
+def test_a_repair_in_part_proves_nothing_and_says_so(shell: Shell, applied: Any) -> None:
+    roles = (*APPLICANTS, "--blocks", "2", "--amount", "0.5", *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles)
+    assert answer.code == 0
+    words = " ".join(answer.out.split())
+    assert "inconclusive: nothing is proven of this repair" in words
+    assert "Only a share 0.5 of the rows is repaired, so nothing is proven" in words
+    assert "proven for every rule" not in words
+
+
+def test_by_column_there_is_no_proof(shell: Shell, applied: Any) -> None:
+    roles = (*APPLICANTS, "--scope", "column", *QUICK)
+    answer = shell("repair", "in.csv", "out.csv", *roles, "--format", "json")
+    assert json.loads(answer.out)["proof"] is None
+    assert "proven" not in shell("repair", "in.csv", "out.csv", *roles).out
+
+
+def test_rows_that_prove_nothing_are_repaired_without_a_warning(shell: Shell, applied: Any) -> None:
+    answer = shell("repair", "in.csv", "out.csv", *APPLICANTS, *QUICK)
+    assert (answer.code, answer.err) == (0, "wrote out.csv\n")
+    assert "\ninconclusive, an impact ratio of 0.8 is not proven" in answer.out
+
+
 # --- the least certified amount ---
 
 
@@ -646,7 +828,8 @@ def test_the_amount_found_is_told_in_every_format(
 
     path = write(tmp_path / "in.csv", APART, "group,score")
     options: dict[str, Any] = {"amount": "certified", "least_certified_amount": found}
-    repaired = repair_file(str(path), protected=["group"], **options)
+    columns: dict[str, Any] = {"protected": ["group"], "columns": ["score"]}
+    repaired = repair_file(str(path), **columns, **options, options={"scope": "column"})
     show_repair(repaired, EffectChoice.QUICK, PageFormat(shown))
     out = capsys.readouterr().out
     if shown == "json":

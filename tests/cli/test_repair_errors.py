@@ -25,12 +25,17 @@ ROWS = [
     for at, x in enumerate(own)
 ]
 NAMES = "group,score,half,kind,hired"
-FIT = ("repair", "in.csv", "out.csv", "--protected", "group", "--effect", "quick")
+FILES = ("repair", "in.csv", "out.csv")
+OUTCOME = ("--outcome", "hired", "--effect", "quick")
+FIT = (*FILES, "--protected", "group", *OUTCOME)
 APPLY = ("repair", "new.csv", "out.csv", "--apply", "saved.json")
 
 
 def text_of(rows: Sequence[tuple[str, ...]], names: str = NAMES) -> str:
     return "\n".join([names, *(",".join(row) for row in rows)]) + "\n"
+
+
+MANY = text_of(ROWS * 3)  # enough for a score of the outcome
 
 
 def replaced(place: int, column: int, value: str) -> str:
@@ -91,9 +96,9 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "unseen that does not exist": ((*FIT, "--unseen", "x"), "", "--unseen x: expected one of"),
     "a seed below 0": ((*FIT, "--random-state", "-1"), "", "greater than or equal to 0"),
     "a format that does not exist": ((*FIT, "--format", "xml"), "", "'xml' is not one of 'table'"),
-    "no protected column": (FIT[:3], "", "protected: name the protected columns"),
+    "no protected column": (FILES, "", "protected: name the protected columns"),
     "a protected column that does not exist": (
-        (*FIT[:3], "--protected", "gruop"),
+        (*FILES, "--protected", "gruop"),
         "",
         "no column 'gruop' in in.csv; did you mean 'group'?",
     ),
@@ -114,20 +119,20 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     ),
     "an order of nothing": ((*FIT, "--order", "kind"), "", "--order 'kind': expected COL=V"),
     "bands of text": (
-        (*FIT[:3], "--protected", "kind", "--band", "kind=3"),
+        (*FILES, "--protected", "kind", "--band", "kind=3", *OUTCOME),
         "",
         "column 'kind': expected numbers, found 'u', 'v'",
     ),
     "bands that are words": ((*FIT, "--band", "group=a"), "", "expected numbers separated by comm"),
     "bands that fall": (
-        (*FIT[:3], "--protected", "score", "--band", "score=9,3"),
+        (*FILES, "--protected", "score", "--band", "score=9,3"),
         "",
         "each larger than the one before",
     ),
     "a beta that is a word": ((*FIT, "--beta", "x"), "", "--beta x: expected a rate"),
     "a value that is infinite": (FIT, replaced(3, 2, "1e999"), "column 'half': row 3 is infinite"),
     "a column that one stratum lacks": (
-        FIT,
+        (*FIT, "--scope", "column"),
         text_of([(g, x if g == "A" else "", *rest) for g, x, *rest in ROWS]),
         "column 'score': fewer than 4 values that are not missing in a stratum: 'B' has 0",
     ),
@@ -144,11 +149,41 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     ),
     "a row without a stratum": (FIT, replaced(2, 0, ""), "group: 1 rows have no value; give each"),
     "more texts than categories": (
-        FIT,
-        text_of([(g, x, f"t{at}", "u", "y") for at, (g, x, *_) in enumerate(ROWS * 101)]),
+        (*FIT, "--columns", "half"),
+        text_of([(g, x, f"t{at}", "u", "yn"[at % 2]) for at, (g, x, *_) in enumerate(ROWS * 101)]),
         "columns: 'half' has 1,010 different texts, more than 1,000: not categories",
     ),
-    "a header and no rows": (FIT, NAMES + "\n", "holds only missing values"),
+    "which columns?": (
+        (*FILES, "--protected", "group"),
+        "",
+        "--columns: which columns to repair is not known; name them, or name the outcome, "
+        "--outcome ..., so that all others can be repaired",
+    ),
+    "a number of blocks that is none": (
+        (*FIT, "--blocks", "few"),
+        "",
+        "--blocks few: expected a whole number, or 'certified'",
+    ),
+    "one block": ((*FIT, "--blocks", "1"), "", "--blocks 1: expected 'certified', or a whole"),
+    "a key that does not exist": (
+        (*FIT, "--key", "halb"),
+        "",
+        "--key halb: no column 'halb' in in.csv; did you mean 'half'?",
+    ),
+    "a key that is there twice": ((*FIT, "--key", "kind"), MANY, "kind"),
+    "a threshold above 1": ((*FIT, "--threshold", "1.5"), "", "--threshold 1.5: expected a num"),
+    "a confidence of 1": ((*FIT, "--confidence", "1"), "", "--confidence 1.0: expected a number"),
+    "a method of the paper by blocks": (
+        (*FIT, "--scope", "blocks", "--method", "geometric"),
+        MANY,
+        "--method geometric: the paper's methods repair columns one by one; give --scope column",
+    ),
+    "too few rows to learn a score": (
+        (*FIT, "--scope", "blocks"),
+        "",
+        "more rows",
+    ),
+    "a header and no rows": (FIT, NAMES + "\n", "in.csv: the table has no rows"),
     "a long row": (FIT, text_of([*ROWS, ("A", *"123456")]), "Expected Number of Columns: 5"),
     "no such file": (("repair", "no.csv", *FIT[2:]), "", "no.csv: no such file"),
     "nothing to write to": (("repair", "in.csv"), "", "OUT"),
@@ -162,21 +197,23 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "OUT and --save the same": ((*FIT, "--save", "out.csv"), "", "is the name of another file"),
     "IN and --save the same": ((*FIT, "--save", "./in.csv"), "", "is the name of another file"),
     "the amount that certifies what?": (
-        (*FIT, "--amount", "certified"),
+        (*FILES, "--protected", "group", "--columns", "score", "--amount", "certified"),
         "",
         "outcome: name the column that says who was selected",
     ),
 }
 
 
+@pytest.mark.parametrize("scope", ["blocks", "column"])
 @pytest.mark.parametrize(("arguments", "content", "says"), BAD_FIT.values(), ids=BAD_FIT)
 def test_bad_input(
-    shell: Shell, folder: Path, arguments: tuple[str, ...], content: str, says: str
+    shell: Shell, folder: Path, arguments: tuple[str, ...], content: str, says: str, scope: str
 ) -> None:
     if content:
         (folder / "in.csv").write_text(content, encoding="utf-8")
     save = () if "--save" in arguments else SAVE
-    refuse(shell, folder, (*arguments, *save), says)
+    scopes = () if "--scope" in arguments else ("--scope", scope)
+    refuse(shell, folder, (*arguments, *save, *scopes), says)
 
 
 @pytest.mark.parametrize(
@@ -187,6 +224,7 @@ def test_a_protected_column_to_repair(shell: Shell, folder: Path, again: tuple[s
 
 
 def test_a_protected_column_named_twice(shell: Shell, folder: Path) -> None:
+    (folder / "in.csv").write_text(MANY, encoding="utf-8")
     assert shell(*FIT, "--protected", "group", *SAVE).code == 0
     saved = json.loads(Path("r.json").read_text())
     assert saved["strata"]["by"] == ["group"]
@@ -204,18 +242,23 @@ def test_a_whole_number_that_is_too_large(shell: Shell, folder: Path, whole: str
     refuse(shell, folder, FIT, "column 'score'")
 
 
-def test_infinity_in_parquet(shell: Shell, tmp_path: Path) -> None:
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_infinity_in_parquet(shell: Shell, tmp_path: Path, scope: str) -> None:
     table = pd.DataFrame({"group": ["A", "B"] * 5, "x": [*map(float, range(9)), float("inf")]})
     table.to_parquet(tmp_path / "in.parquet")
-    arguments = ("repair", "in.parquet", "out.csv", "--protected", "group", *SAVE)
+    roles = ("--protected", "group", "--columns", "x")
+    arguments = ("repair", "in.parquet", "out.csv", *roles, *SAVE, "--scope", scope)
     refuse(shell, tmp_path, arguments, "column 'x': row 9 is infinite; expected finite numbers")
 
 
 def test_columns_of_a_type_that_is_not_repaired(shell: Shell, tmp_path: Path) -> None:
     days = [datetime.date(2020, 1, 1)] * 10
-    pd.DataFrame({"group": ["A", "B"] * 5, "day": days}).to_parquet(tmp_path / "in.parquet")
-    arguments = ("repair", "in.parquet", "out.csv", "--protected", "group")
-    refuse(shell, tmp_path, arguments, "columns: 'day' holds Date; expected numbers, booleans, te")
+    table = pa.table({"group": ["A", "B"] * 5, "day": days, "list": [[1]] * 10})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    arguments = ("repair", "in.parquet", "out.csv", "--protected", "group", "--columns")
+    refuse(shell, tmp_path, (*arguments, "list"), "columns: 'list' holds List(Int64); expected")
+    says = "columns: 'day' holds dates, which are repaired by blocks only; leave it out, or give"
+    refuse(shell, tmp_path, (*arguments, "day", "--scope", "column"), says)
 
 
 # Options that contradict each other, or name what is not there.
@@ -252,7 +295,9 @@ def test_options_that_mean_nothing(shell: Shell, folder: Path, arguments: tuple[
 def test_bad_roles_of_the_audit(
     shell: Shell, folder: Path, roles: tuple[str, ...], says: str
 ) -> None:
-    refuse(shell, folder, (*FIT, *SAVE, *roles), says)
+    (folder / "in.csv").write_text(MANY, encoding="utf-8")
+    for scope in ("blocks", "column"):
+        refuse(shell, folder, (*FIT, *SAVE, *roles, "--scope", scope), says)
 
 
 # --- applying ---
@@ -382,7 +427,7 @@ def test_a_file_that_is_no_saved_repair(
     ids=lambda option: option[0],
 )
 def test_a_saved_repair_has_its_own_columns(
-    shell: Shell, folder: Path, saved: Path, option: tuple[str, str]
+    shell: Shell, folder: Path, saved: Path, option: tuple[str, ...]
 ) -> None:
     message = f"{option[0]}: has no meaning with --apply, which does what the saved repair says"
     refuse(shell, folder, ("repair", "in.csv", *APPLY[2:], *option), message)
@@ -393,7 +438,13 @@ def test_a_saved_repair_has_its_own_columns(
     [
         ("--amount", "0"),
         ("--method", "geometric"),
-        ("--scope", "joint"),
+        ("--scope", "blocks"),
+        ("--blocks", "4"),
+        ("--variety", "2"),
+        ("--key", "id"),
+        ("--threshold", "0.9"),
+        ("--confidence", "0.9"),
+        ("--drop-protected",),
         ("--ties", "mid"),
         ("--small", "pool"),
         ("--unseen", "keep"),
@@ -401,7 +452,7 @@ def test_a_saved_repair_has_its_own_columns(
     ids=lambda option: option[0],
 )
 def test_a_saved_repair_has_its_own_choices(
-    shell: Shell, folder: Path, saved: Path, option: tuple[str, str]
+    shell: Shell, folder: Path, saved: Path, option: tuple[str, ...]
 ) -> None:
     refuse(shell, folder, ("repair", "in.csv", *APPLY[2:], *option), option[0])
 
@@ -420,6 +471,7 @@ def test_a_folder_in_place_of_csv(shell: Shell, folder: Path) -> None:
 
 
 def test_a_pipe_is_written_to(shell: Shell, folder: Path) -> None:
+    (folder / "in.csv").write_text(MANY, encoding="utf-8")
     os.mkfifo(folder / "out.csv")
     reader = os.open(folder / "out.csv", os.O_RDONLY | os.O_NONBLOCK)
     try:

@@ -21,7 +21,9 @@ from pyarrow import parquet
 
 Shell = Callable[..., Any]
 QUICK = ("--effect", "quick")
-ROLES = ("--protected", "group", "--scope", "column", *QUICK)
+GROUP = ("--protected", "group", *QUICK)
+ROLES = (*GROUP, "--scope", "column")
+SCOPES = pytest.mark.parametrize("scope", ["blocks", "column"])
 
 
 def read(path: str, separator: str = ",") -> list[list[str]]:
@@ -66,7 +68,7 @@ def test_cells_that_do_not_change_stand_as_they_were_written(shell: Shell, tmp_p
     }
     lines = [f"{group},{number}" for group, own in rows.items() for number in own]
     (tmp_path / "in.csv").write_text("\n".join(["group,x", *lines]) + "\n", encoding="utf-8")
-    assert shell("repair", "in.csv", "out.csv", *ROLES).code == 0
+    assert shell("repair", "in.csv", "out.csv", *ROLES, *columns("x")).code == 0
     found = [number for _, number in read("out.csv")[1:]]
     assert found[:8] == rows["A"] + rows["B"]
     assert [float(number) for number in found[8:]] == [10, 20, 30, 40]
@@ -131,7 +133,7 @@ def test_missing_numbers_stay_missing(shell: Shell, tmp_path: Path) -> None:
     numbers = ["", "1", "2", "", "3", "4", ""]
     body = "".join(f"{g},{x if g == 'A' or not x else 9}\n" for g in "AB" for x in numbers)
     (tmp_path / "in.csv").write_text("group,x\n" + body, encoding="utf-8")
-    assert shell("repair", "in.csv", "out.csv", "--protected", "group", *QUICK).code == 0
+    assert shell("repair", "in.csv", "out.csv", *ROLES, *columns("x")).code == 0
     found = [x for _, x in read("out.csv")[1:]]
     assert [at for at, x in enumerate(found) if not x] == [0, 3, 6, 7, 10, 13]
 
@@ -148,7 +150,7 @@ def test_a_csv_with_semicolons_comes_out_with_semicolons(shell: Shell, tmp_path:
 def test_a_plus_sign(shell: Shell, tmp_path: Path) -> None:
     body = "".join(f"{g},+{x}\n" for x in range(4) for g in "AB")
     (tmp_path / "in.csv").write_text("group,x\n" + body, encoding="utf-8")
-    answer = shell("repair", "in.csv", "out.csv", *ROLES)
+    answer = shell("repair", "in.csv", "out.csv", *ROLES, *columns("x"))
     assert answer.code == 0
     assert re.search(r"^ *x +integer +0 ", answer.out, re.M)
     assert Path("out.csv").read_bytes() == Path("in.csv").read_bytes()
@@ -221,17 +223,21 @@ def test_any_name_can_be_repaired_and_applied(shell: Shell, tmp_path: Path, show
             assert text in answer.out
 
 
-def test_any_name_in_a_csv(shell: Shell, tmp_path: Path) -> None:
+@SCOPES
+def test_any_name_in_a_csv(shell: Shell, tmp_path: Path, scope: str) -> None:
     table = named_table()[["line\nend", *(name for name in NAMES if "\n" not in name)]]
     table.assign(group=["A", "B"] * 10).to_csv(tmp_path / "in.csv", index=False)
-    assert shell("repair", "in.csv", "out.csv", "--protected", "group", *QUICK).code == 0
+    roles = (*GROUP, *columns(*table.columns), "--scope", scope)
+    assert shell("repair", "in.csv", "out.csv", *roles).code == 0
     assert read("out.csv")[0] == [*table.columns, "group"]
 
 
-def test_a_line_end_in_the_second_name(shell: Shell, tmp_path: Path) -> None:
+@SCOPES
+def test_a_line_end_in_the_second_name(shell: Shell, tmp_path: Path, scope: str) -> None:
     body = "".join(f"{g},{x}\n" for x in range(4) for g in "AB")
     (tmp_path / "in.csv").write_text('group,"line\nend"\n' + body, encoding="utf-8")
-    assert shell("repair", "in.csv", "out.csv", *ROLES).code == 0
+    roles = (*GROUP, *columns("line\nend"), "--scope", scope)
+    assert shell("repair", "in.csv", "out.csv", *roles).code == 0
 
 
 def test_names_that_differ_in_case_only(shell: Shell, tmp_path: Path) -> None:
@@ -282,16 +288,7 @@ def test_parquet_types_are_kept(shell: Shell, tmp_path: Path, method: str) -> No
     table = typed_table()
     parquet.write_table(table, tmp_path / "in.parquet")
     before = parquet.read_table(tmp_path / "in.parquet")
-    roles = (
-        "--protected",
-        "group",
-        *columns(*OWNED),
-        "--method",
-        method,
-        "--amount",
-        "0.7",
-        *QUICK,
-    )
+    roles = (*ROLES, *columns(*OWNED), "--method", method, "--amount", "0.7")
     assert shell("repair", "in.parquet", "out.parquet", *roles).code == 0
     found = parquet.read_table("out.parquet")
     assert found.schema.equals(before.schema)
@@ -301,6 +298,49 @@ def test_parquet_types_are_kept(shell: Shell, tmp_path: Path, method: str) -> No
         assert found[name].null_count == before[name].null_count
         assert not found[name].equals(before[name]), name
         assert set(found[name].to_pylist()) <= set(before[name].to_pylist()) or name == "float32"
+
+
+def test_parquet_types_are_kept_by_blocks(shell: Shell, tmp_path: Path) -> None:
+    table = typed_table()
+    owned = (*OWNED, "day", "moment", "price")
+    parquet.write_table(table, tmp_path / "in.parquet")
+    before = parquet.read_table(tmp_path / "in.parquet")
+    assert shell("repair", "in.parquet", "out.parquet", *GROUP, *columns(*owned)).code == 0
+    found = parquet.read_table("out.parquet")
+    assert found.schema.equals(before.schema)
+    for name in set(table.column_names) - set(owned):
+        assert found[name].equals(before[name]), name
+    for name in owned:
+        assert not found[name].equals(before[name]), name
+
+
+def test_a_csv_by_blocks_has_missing_values_dates_and_numbers_as_text(
+    shell: Shell, tmp_path: Path
+) -> None:
+    # Each score from 1 to 5 stands for one record, so blocks can be no finer than these.
+    record = {
+        "1": ("1", "007.50", "2024-01-31", "low"),
+        "2": ("2", "", "2024-02-29", ""),
+        "3": ("3", "+8", "", "low"),
+        "4": ("4", "1e1", "2024-12-01", "high"),
+        "5": ("5", "", "1999-12-31", ""),
+    }
+    rows = [(group, *record[score]) for score in record for group in "AB" for _ in range(8)]
+    text = "\n".join(["group,score,number,day,kind", *(",".join(row) for row in rows)]) + "\n"
+    (tmp_path / "in.csv").write_text(text, encoding="utf-8")
+    names = columns("score", "number", "day", "kind")
+    answer = shell("repair", "in.csv", "out.csv", *GROUP, *names, "--blocks", "4")
+    assert answer.code == 0
+    found = [tuple(row) for row in read("out.csv")[1:]]
+    assert [row[0] for row in found] == [row[0] for row in rows]
+    assert 1 < len({row[1:] for row in found}) <= 4
+    for place, name in enumerate(("score", "number", "day", "kind"), start=1):
+        written = {row[place] for row in found}
+        if name in ("day", "kind"):
+            assert written <= {row[place] for row in rows}, name
+        else:
+            assert all(cell == "" or 1 <= float(cell) <= 10 for cell in written), name
+    assert "" in {row[2] for row in found}
 
 
 def test_geometric_repair_makes_floats_of_whole_numbers_only(shell: Shell, tmp_path: Path) -> None:
@@ -318,7 +358,7 @@ def test_nan_and_null_are_missing_and_stay_what_they_are(shell: Shell, tmp_path:
     numbers = [float("nan"), None, *map(float, range(8))]
     table = pl.DataFrame({"group": ["A"] * 10 + ["B"] * 10, "x": [*numbers, *reversed(numbers)]})
     table.write_parquet(tmp_path / "in.parquet")
-    assert shell("repair", "in.parquet", "out.parquet", "--protected", "group", *QUICK).code == 0
+    assert shell("repair", "in.parquet", "out.parquet", *ROLES, *columns("x")).code == 0
     found = pl.read_parquet("out.parquet")["x"]
     assert found.is_nan().to_list() == table["x"].is_nan().to_list()
     assert found.is_null().to_list() == table["x"].is_null().to_list()
@@ -357,7 +397,7 @@ def test_what_pandas_keeps_of_its_types_and_index(shell: Shell, tmp_path: Path) 
 def test_pandas_reads_whole_numbers_that_became_floats(shell: Shell, tmp_path: Path) -> None:
     table = pd.DataFrame({"group": ["A", "B"] * 4, "x": pd.array(range(8), dtype="Int32")})
     table.to_parquet(tmp_path / "in.parquet")
-    roles = (*ROLES, "--method", "geometric", "--amount", "0.5")
+    roles = (*ROLES, *columns("x"), "--method", "geometric", "--amount", "0.5")
     assert shell("repair", "in.parquet", "out.parquet", *roles).code == 0
     # By hand: the levels are 0 and 1, 2 and 3, ...; halfway to their midpoints.
     assert pd.read_parquet("out.parquet")["x"].tolist() == [
@@ -365,12 +405,19 @@ def test_pandas_reads_whole_numbers_that_became_floats(shell: Shell, tmp_path: P
     ]
 
 
-def test_by_default_the_index_of_pandas_is_not_repaired(shell: Shell, tmp_path: Path) -> None:
-    index = [f"id{at}" for at in range(8)]
-    table = pd.DataFrame({"group": ["A", "B"] * 4, "x": range(8)}, index=index)
+@SCOPES
+def test_by_default_the_index_of_pandas_is_not_repaired(
+    shell: Shell, tmp_path: Path, scope: str
+) -> None:
+    index = [f"id{at}" for at in range(40)]
+    table = pd.DataFrame({"group": ["A", "B"] * 20, "x": [*range(20)] * 2}, index=index)
+    table["hired"] = ["yes", "no", "no", "yes"] * 10
     table.to_parquet(tmp_path / "in.parquet")
-    assert shell("repair", "in.parquet", "out.parquet", *ROLES).code == 0
-    assert pd.read_parquet("out.parquet").index.tolist() == index
+    roles = (*GROUP, "--outcome", "hired", "--scope", scope)
+    assert shell("repair", "in.parquet", "out.parquet", *roles).code == 0
+    found = pd.read_parquet("out.parquet")
+    assert found.index.tolist() == index
+    assert found["x"].tolist() != table["x"].tolist()
 
 
 def test_ordered_categories_of_pandas_are_ordered(shell: Shell, tmp_path: Path) -> None:
@@ -378,14 +425,18 @@ def test_ordered_categories_of_pandas_are_ordered(shell: Shell, tmp_path: Path) 
     kinds = pd.Categorical(["lo", "hi", "mid", "mid"] * 2, ["lo", "mid", "hi"], ordered=True)
     table = pd.DataFrame({"group": ["A", "B", "A", "B"] * 2, "kind": kinds})
     table.to_parquet(tmp_path / "in.parquet")
-    assert shell("repair", "in.parquet", "out.parquet", *ROLES).code == 0
+    assert shell("repair", "in.parquet", "out.parquet", *ROLES, *columns("kind")).code == 0
     assert pd.read_parquet("out.parquet")["kind"].tolist() == ["lo", "mid", "mid", "lo"] * 2
 
 
-def test_repaired_numbers_of_a_csv_are_numbers_in_parquet(shell: Shell, tmp_path: Path) -> None:
+@SCOPES
+def test_repaired_numbers_of_a_csv_are_numbers_in_parquet(
+    shell: Shell, tmp_path: Path, scope: str
+) -> None:
     body = "".join(f"{g},{x}.5\n" for x in range(4) for g in "AB")
     (tmp_path / "in.csv").write_text("group,x\n" + body, encoding="utf-8")
-    assert shell("repair", "in.csv", "out.parquet", *ROLES).code == 0
+    roles = (*GROUP, *columns("x"), "--scope", scope)
+    assert shell("repair", "in.csv", "out.parquet", *roles).code == 0
     assert parquet.read_table("out.parquet")["x"].type == pa.float64()
 
 
@@ -395,7 +446,7 @@ def test_decimals_stay_decimals(shell: Shell, tmp_path: Path, method: str) -> No
     prices = [*(f"{at}.25" for at in range(1, 5)), *(f"{at}0.30" for at in range(1, 5))]
     price = pa.array([Decimal(each) for each in prices], pa.decimal128(9, 2))
     parquet.write_table(pa.table({"group": list("AAAABBBB"), "price": price}), "in.parquet")
-    roles = (*ROLES, "--method", method)
+    roles = (*ROLES, *columns("price"), "--method", method)
     assert shell("repair", "in.parquet", "out.parquet", *roles).code == 0
     found = parquet.read_table("out.parquet")["price"]
     assert found.type == pa.decimal128(9, 2)
@@ -410,7 +461,8 @@ def test_strata_of_a_csv_are_those_of_a_parquet(
 ) -> None:
     body = "".join(f"{g},{x * (1 + 9 * g)}\n" for x in range(1, 5) for g in (0, 1))
     (tmp_path / "in.csv").write_text("group,x\n" + body, encoding="utf-8")
-    assert shell("repair", "in.csv", "out.csv", *ROLES, "--save", "repair.json").code == 0
+    roles = (*ROLES, *columns("x"))
+    assert shell("repair", "in.csv", "out.csv", *roles, "--save", "repair.json").code == 0
     table = pa.table({"group": pa.array([0, 1], numbers), "x": [1, 10]})
     parquet.write_table(table, "new.parquet")
     assert shell("repair", "new.parquet", "new.csv", "--apply", "repair.json").code == 0

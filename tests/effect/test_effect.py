@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,9 +41,14 @@ def handed(*certificates: Any) -> Callable[..., Any]:
     return lambda *_, **__: left.pop(0)
 
 
+def by_column(columns: Sequence[str] = ("x",), **options: Any) -> fourfifths.Repairer:
+    """Return the paper's repair of columns, by the groups in g."""
+    return fourfifths.Repairer("g", columns=columns, scope="column", **options)
+
+
 def effect_of(before: Any, after: Any, repairer: Any = None, **options: Any) -> RepairEffect:
     """Return the effect of changing one table into another, whatever the repair would do."""
-    fitted = repairer or fourfifths.Repairer("g", scope="column")
+    fitted = repairer or by_column()
     if not hasattr(fitted, "fitted_"):
         fitted.fit(before)
     name = options.pop("name", "the table")
@@ -100,7 +105,7 @@ def test_nothing_changed() -> None:
 def test_rows_count_once_and_cells_each() -> None:
     before = BEFORE.assign(y=range(8), z=list("uvuvuvuv"))
     after = before.assign(x=AFTER["x"], y=[9, *range(1, 8)], z=list("uvuvuvuu"))
-    result = effect_of(before, after)
+    result = effect_of(before, after, by_column(["x", "y", "z"]))
     assert [each.changed for each in result.columns] == [2, 1, 1]
     assert (result.rows, result.cells) == (8, 24)
     assert result.cells_changed == 4
@@ -170,7 +175,7 @@ def test_the_distance_of_categories_is_total_variation() -> None:
 
 
 def test_rows_that_are_kept_are_counted_and_not_measured() -> None:
-    repairer = fourfifths.Repairer("g", scope="column", unseen="keep").fit(BEFORE)
+    repairer = by_column(unseen="keep").fit(BEFORE)
     before = table(A=[1.0, 2, 3, 4], B=[10.0, 20, 30, 40], Z=[1e6, 2e6])
     after = before.assign(x=[*AFTER["x"], 1e6, 2e6])
     result = effect_of(before, after, repairer)
@@ -184,14 +189,14 @@ def test_rows_that_are_kept_are_counted_and_not_measured() -> None:
 
 
 def test_one_stratum_alone_has_no_distance() -> None:
-    repairer = fourfifths.Repairer("g", scope="column").fit(BEFORE)
+    repairer = by_column().fit(BEFORE)
     one = table(A=[1.0, 2])
     column = column_of(one, table(A=[5.5, 11]), repairer)
     assert (column.changed, column.distance, column.distance_after) == (2, 0, 0)
 
 
 def test_categories_of_one_stratum_alone_do_not_vary() -> None:
-    repairer = fourfifths.Repairer("g", scope="column").fit(table(A=list("uvuv"), B=list("uvuu")))
+    repairer = by_column().fit(table(A=list("uvuv"), B=list("uvuu")))
     column = column_of(table(A=["u"]), table(A=["v"]), repairer)
     assert (column.changed, column.distance, column.distance_after) == (1, 0, 0)
 
@@ -199,21 +204,21 @@ def test_categories_of_one_stratum_alone_do_not_vary() -> None:
 @pytest.mark.parametrize("values", [[NAN], ["u"]], ids=["numbers", "categories"])
 def test_a_column_without_values(values: list[Any]) -> None:
     fitted = BEFORE if values != ["u"] else table(A=list("uvuv"), B=list("uvuu"))
-    repairer = fourfifths.Repairer("g", scope="column", unseen="keep").fit(fitted)
+    repairer = by_column(unseen="keep").fit(fitted)
     column = column_of(table(Z=values), table(Z=values), repairer)
     assert column.changed == 0
 
 
 def test_columns_that_were_not_repaired_are_named_unless_they_are_left_alone() -> None:
     before = BEFORE.assign(y=1, z=2, split="train", hired="no")
-    repairer = fourfifths.Repairer("g", columns=["x"], scope="column")
+    repairer = by_column()
     result = effect_of(before, before, repairer, not_features=["split"])
     assert result.not_repaired == ("y", "z", "hired")
 
 
 def test_pooled_strata_are_a_note() -> None:
     before = table(A=[1.0, 2, 3, 4, 5], B=[1.0, 2, 3], C=[9.0, 9])
-    repairer = fourfifths.Repairer("g", scope="column", small="pool")
+    repairer = by_column(small="pool")
     result = effect_of(before, before, repairer)
     assert result.notes[0] == "small strata (B, C) are one stratum, because each is small"
 
@@ -221,7 +226,7 @@ def test_pooled_strata_are_a_note() -> None:
 @pytest.mark.parametrize(("rows", "said"), [(29, True), (30, False)])
 def test_a_stratum_of_few_rows_is_a_note(rows: int, said: bool) -> None:
     before = table(A=list(range(40)), B=list(range(rows)))
-    result = effect_of(before, before, fourfifths.Repairer("g", scope="column"))
+    result = effect_of(before, before, by_column())
     few = "B was fitted on 29 rows, the fewest: fully repaired numbers have no more different "
     unnamed = "no outcome was named, so no model of it was fitted"
     assert result.notes == (few + "values than that", unnamed)[0 if said else 1 :]
@@ -294,7 +299,7 @@ def test_what_is_asked_of_certify() -> None:
         return certificate()
 
     before = WIDE.assign(age=[30, 39] * 5 + [40, 70] * 5)[["age", "x"]]
-    repairer = fourfifths.Repairer("age", bands={"age": [39]}, scope="column")
+    repairer = fourfifths.Repairer("age", columns=["x"], bands={"age": [39]}, scope="column")
     roles = {"reference": "age <= 39", "random_state": 3}
     effect_of(before, before.assign(x=WIDER["x"]), repairer, **roles, certify=certify)
     for (native, options), x in zip(asked, (WIDE["x"], WIDER["x"]), strict=True):
@@ -337,7 +342,7 @@ def test_strata_too_small_to_be_audited_are_told() -> None:
 def test_an_outcome_that_cannot_be_audited_stops_nothing_but_the_audit() -> None:
     before = table(A=list(range(20)), B=list(range(20)))
     before["hired"] = ["no"] * 20 + ["yes", "no"] * 10
-    repairer = fourfifths.Repairer("g", scope="column", columns=["x"])
+    repairer = by_column()
     result = effect_of(before, before, repairer, outcome="hired", favorable="yes", certify=QUICK)
     assert result.before is None
     assert result.notes[-1].startswith("not audited: beta: no one of A was selected")
@@ -347,12 +352,12 @@ def test_an_outcome_that_cannot_be_audited_stops_nothing_but_the_audit() -> None
 
 def test_pooled_strata_are_audited_or_not_but_no_error() -> None:
     before = table(A=list(range(9)), B=[1, 2, 3], C=[4, 5, 6], D=[1])
-    repairer = fourfifths.Repairer("g", scope="column", small="pool")
+    repairer = by_column(small="pool")
     assert effect_of(before, before, repairer, certify=QUICK).rows == 16
 
 
 def test_rows_that_are_kept_do_not_stop_the_audit() -> None:
-    repairer = fourfifths.Repairer("g", scope="column", unseen="keep").fit(WIDE)
+    repairer = by_column(unseen="keep").fit(WIDE)
     before = pd.concat([WIDE, table(Z=[1])])
     assert effect_of(before, before, repairer, certify=QUICK).before is not None
 
@@ -362,7 +367,7 @@ TWENTY["hired"] = np.where(TWENTY["x"] > 12, "yes", "no")
 
 
 def test_an_outcome_without_a_reference_is_audited() -> None:
-    repairer = fourfifths.Repairer("g", columns=["x"], scope="column")
+    repairer = by_column()
     result = effect_of(TWENTY, TWENTY, repairer, outcome="hired", certify=QUICK)
     assert result.before is not None
 
@@ -404,7 +409,7 @@ def test_a_reference_that_is_no_group_is_an_error() -> None:
 def test_misspelt_roles_are_an_error_with_and_without_an_audit(
     roles: dict[str, Any], error: type[FourfifthsError], says: str
 ) -> None:
-    repairer = fourfifths.Repairer("g", columns=["x"], scope="column").fit(TWENTY)
+    repairer = by_column().fit(TWENTY)
     with pytest.raises(error, match=says):
         check_audit_roles(repairer.fitted_, rows_of(TWENTY), AuditRoles(**roles))
     with pytest.raises(error, match=says):
@@ -462,7 +467,7 @@ def test_what_is_asked_of_the_model() -> None:
 
     roles: dict[str, Any] = {"outcome": "hired", "favorable": "yes", "reference": "B"}
     after = TWENTY.assign(x=TWENTY["x"] + 1)
-    repairer = fourfifths.Repairer("g", columns=["x"], scope="column")
+    repairer = by_column()
     found = handed(certificate(reference="B"), certificate(reference="B"))
     effect_of(TWENTY, after, repairer, **roles, certify=found, model_impact=model_impact)
     for (values, is_category, options), x in zip(asked, (TWENTY["x"], after["x"]), strict=True):

@@ -58,8 +58,8 @@ def repair(
         list[str] | None,
         typer.Option(
             metavar="COL",
-            help="A column to repair; repeat for more.  [default: all but the outcome, protected "
-            "columns, identifiers and dates]",
+            help="A column to repair; repeat for more.  [default: if the outcome is known, all but "
+            "it, protected columns, identifiers and dates]",
         ),
     ] = None,
     order: Annotated[
@@ -83,17 +83,24 @@ def repair(
     ] = None,
     variety: Annotated[
         int | None,
-        typer.Option(metavar="N", help="How many records a block has.  [default: 1]", min=1),
+        typer.Option(
+            metavar="N",
+            help="How many different records a block is written as.  [default: 1]",
+            min=1,
+        ),
     ] = None,
     key: Annotated[
         str | None,
         typer.Option(
-            metavar="COL", help="The column that identifies a row; its draws come from it."
+            metavar="COL",
+            help="A column that identifies rows: a key is repaired alike in any file.",
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(metavar="N", help="The impact ratio to prove.  [default: 0.8]"),
+        typer.Option(
+            metavar="N", help="The least impact ratio that is to be proven.  [default: 0.8]"
+        ),
     ] = None,
     confidence: Annotated[
         float | None,
@@ -117,7 +124,8 @@ def repair(
         str | None,
         typer.Option(
             metavar="split|mid",
-            help="Equal values: split at random, or kept together.  [default: split]",
+            help="With scope column, equal values: split at random, or kept together.  "
+            "[default: split]",
         ),
     ] = None,
     small: Annotated[
@@ -264,8 +272,9 @@ def show_repair(repaired: FileRepair, detail: EffectChoice, form: PageFormat) ->
         sys.stdout.write("\n")
     if effect is not None:
         show(effect, form)
+        if proof is not None:
+            sys.stdout.write("\n")
     if proof is not None:
-        sys.stdout.write("\n")
         show(proof, form)
 
 

@@ -173,6 +173,11 @@ def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> No
         message = f"reference={group!r}: not among the groups of {column!r}"
         find_value(group, groups, message=message)
     _reference_label(fitted, roles, np.array(strata.rows, dtype=np.float64))
+    check_beta(roles)
+
+
+def check_beta(roles: AuditRoles) -> None:
+    """Raise an error if beta is no selection rate, nor a range of two."""
     check_options(
         beta=roles.beta, threshold=0.8, confidence=0.95, folds=5, max_rows=MAX_ROWS, random_state=0
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,7 +15,13 @@ import narwhals as nw
 from fourfifths._certify.certify import certify
 from fourfifths._certify.result import Certificate
 from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
-from fourfifths._effect.effect import AuditRoles, EffectDetail, check_audit_roles, effect
+from fourfifths._effect.effect import (
+    AuditRoles,
+    EffectDetail,
+    check_audit_roles,
+    check_beta,
+    effect,
+)
 from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import ModelImpact, RepairEffect
@@ -25,7 +32,14 @@ from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.table import Table, open_table
 from fourfifths._tables.write import write_table
-from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, nearest
+from fourfifths.errors import (
+    ColumnError,
+    GroupError,
+    OptionError,
+    OutcomeError,
+    TableError,
+    nearest,
+)
 
 # pandas writes an index without a name into a Parquet file as a column of this name.
 PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
@@ -123,7 +137,7 @@ class FileRepair:
 
     def _held_out(self) -> Rows:
         """Return the rows, each repaired by a fit to the other folds."""
-        kept = [self.repairer.keep] if self.repairer.keep else []
+        kept = [self.repairer.keep] if self.repairer.keep else []  # a file has one outcome
         needed = [*self.repairer.fitted_.needed_columns, *kept]
         frame = self.before.dataframe
         folds = fitted_folds(frame.select(*needed), self.repairer, random_state=0)
@@ -172,6 +186,8 @@ def repair_file(
     if not stratifying and table.dataset is None:
         raise ColumnError("protected: name the protected columns, as in protected=['sex']")
     rows = load_rows(source, unknown_tokens(unknown))
+    if not len(rows):
+        raise TableError(f"{rows.name}: the table has no rows")
     rows.check_columns(stratifying, "protected")
     table_roles, audit_roles = _roles(
         table, rows, stratifying=stratifying or None, roles=roles, bands=bands
@@ -179,6 +195,8 @@ def repair_file(
     stratifying = table_roles.protected
 
     key = (options or {}).get("key")
+    if key is not None:
+        rows.check_columns([key], f"key={key!r}")
     names = _repaired_columns(rows, columns, table_roles, key)
     for name in orders or ():
         if name not in names:
@@ -211,25 +229,22 @@ def repair_file(
     certified_amount = None
     if amount == "certified":
         outcome = [audit_roles.outcome] if audit_roles.outcome and not kept else []
-        certified_amount = least_certified_amount(
-            rows.dataframe.select(*needed, *outcome).to_native(),
-            repairer,
-            outcome=audit_roles.outcome,
-            favorable=audit_roles.favorable,
-            reference=audit_roles.reference,
-            beta=audit_roles.beta,
-        )
+        with _warnings_shown_otherwise():
+            certified_amount = least_certified_amount(
+                rows.dataframe.select(*needed, *outcome).to_native(),
+                repairer,
+                outcome=audit_roles.outcome,
+                favorable=audit_roles.favorable,
+                reference=audit_roles.reference,
+                beta=audit_roles.beta,
+            )
         if certified_amount.amount is None:
             raise OptionError(
                 f"amount='certified': {'; '.join(str(certified_amount).splitlines())}"
             )
         amount = certified_amount.amount
     repairer.set_params(amount=amount)
-    with warnings.catch_warnings():
-        # It becomes a note below: the warning's advice is for Python, and this is for the shell.
-        warnings.filterwarnings("ignore", ".* holds numbers and words", category=UserWarning)
-        # The proof, which the shell shows, says the same.
-        warnings.filterwarnings("ignore", "blocks='certified'", category=UserWarning)
+    with _warnings_shown_otherwise():
         repairer.fit(rows.dataframe.select(*needed).to_native())
     notes = tuple(
         f"column {name!r} holds numbers and words; it was repaired as categories"
@@ -244,6 +259,17 @@ def repair_file(
         is_fitted=True,
         notes=notes,
     )
+
+
+@contextmanager
+def _warnings_shown_otherwise() -> Iterator[None]:
+    """Fit without the warnings that the shell shows in its own way."""
+    with warnings.catch_warnings():
+        # It becomes a note: the warning's advice is for Python.
+        warnings.filterwarnings("ignore", ".* holds numbers and words", category=UserWarning)
+        # The proof says the same.
+        warnings.filterwarnings("ignore", "blocks='certified'", category=UserWarning)
+        yield
 
 
 def apply_repair(
@@ -273,11 +299,13 @@ def apply_repair(
     table_roles, audit_roles = _roles(
         open_table(source), rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
     )
+    kept = [repairer.keep] if isinstance(repairer.keep, str) else repairer.keep or ()
     return _repaired(
         repairer,
         rows,
         roles=audit_roles,
-        not_features=table_roles.not_features,
+        # The outcome that is kept is no column that a rule would use.
+        not_features=(*table_roles.not_features, *kept),
         certified_amount=None,
         is_fitted=False,
         notes=(),
@@ -294,9 +322,11 @@ def _roles(
 ) -> tuple[Roles, AuditRoles]:
     """Return the roles of the table's columns, with what a shipped data set says of itself.
 
-    A misspelt outcome or favorable value is an error here, before anything is computed.
+    A misspelt outcome or favorable value, or a wrong beta, is an error here, before anything is
+    computed.
     """
     roles = roles or AuditRoles()
+    check_beta(roles)
     if roles.outcome is not None:
         rows.check_columns([roles.outcome], "outcome")
     assigned = assign_roles(

@@ -20,7 +20,7 @@ from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.numbers import unknown_tokens
-from fourfifths.errors import GroupError
+from fourfifths.errors import ColumnError, GroupError, OutcomeError
 
 FOLDS = 5
 
@@ -77,9 +77,11 @@ def fitted_folds(frame: nw.DataFrame[Any], repairer: Repairer, *, random_state: 
                 positions=test,
                 held_out=frame[test].to_native(),
             )
-            for train, test in split.split(codes, codes)
+            # Rows without a stratum may be in any fold.
+            for train, test in split.split(codes, np.maximum(codes, 0))
         ]
-    except GroupError as error:
+    except (ColumnError, GroupError, OutcomeError) as error:
+        # The fit to all rows had no error, so it is for the rows that are held out.
         raise GroupError(f"too few rows to hold a fifth out: {error}") from error
 
 

@@ -523,8 +523,8 @@ def reason(
     """Return the sentence that says what is proven, or why nothing is."""
     if amount < 1:
         return (
-            f"only a share {amount:g} of the rows is repaired, so nothing is proven; a full repair "
-            "(amount=1) comes with a proof"
+            f"only a share {amount:g} of the rows is repaired, so nothing is proven; a full "
+            "repair, of amount 1, comes with a proof"
         )
     if stratum_count > MAX_STRATA:
         return (
@@ -536,7 +536,7 @@ def reason(
         return (
             f"proven for every rule: with {100 * confidence:g}% confidence, no rule that uses only "
             f"the repaired columns and {rules} has an impact ratio below {lowest:.3f} on new rows; "
-            f"on the repaired table itself none has a ratio below {table_lowest:.3f}"
+            f"on the table that was repaired none has a ratio below {table_lowest:.3f}"
         )
     remedy = "no number of rows like these would prove more with so many blocks"
     if rows_needed:

@@ -6,12 +6,16 @@ from fourfifths._repair.proof import Proof
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
 from fourfifths._text import number
 
-LEGEND = (
+LIMITS_LEGEND = (
     "floor: no rule on the repaired columns that selects at least beta of each group has a lower "
     "impact ratio on new rows; reverse: the same if the reference is harmed; table: the lower of "
-    "both on the repaired table itself, counted; BER: the least balanced error rate with which any "
-    "classifier can predict the group of new rows, 0.5 is guessing; cells: into how many parts the "
-    "group was cut, a draw divides each over its blocks. Not legal advice."
+    "both on the table that the repair was fitted to, counted; BER: the least balanced error rate "
+    "with which any classifier can predict the group of new rows, 0.5 is guessing; "
+)
+LEGEND = (
+    "placing rows: those at which the group was cut, the others taught the score; parts: how many "
+    "the group was cut into; if these are fewer than the blocks, a draw divides the rows of a part "
+    "over its blocks. Not legal advice."
 )
 
 
@@ -19,10 +23,17 @@ LEGEND = (
 def proof_document(proof: Proof) -> Document:
     """Return the page: what is proven of each pair of groups, and what it rests on."""
     is_proven = proof.verdict == "certified"
-    known = "proven for every rule" if is_proven else "not proven"
-    headline = f"{proof.verdict}, {known}: beta {proof.beta:.1%}"
+    headline = f"{proof.verdict}: nothing is proven of this repair"
     if proof.pairs:
-        headline += f", no impact ratio below {number(proof.impact_floor)} on new rows"
+        known = (
+            "proven for every rule"
+            if is_proven
+            else f"an impact ratio of {proof.threshold:g} is not proven"
+        )
+        headline = (
+            f"{proof.verdict}, {known}: beta {proof.beta:.1%}, no impact ratio below "
+            f"{number(proof.impact_floor)} on new rows"
+        )
     sheets = []
     if proof.pairs:
         sheets.append(
@@ -46,8 +57,8 @@ def proof_document(proof: Proof) -> Document:
         )
     sheets.append(
         Sheet(
-            title="what the limits rest on",
-            headers=("group", "rows", "placing rows", "cells"),
+            title="how the groups were cut",
+            headers=("group", "rows", "placing rows", "parts"),
             rows=tuple(
                 (
                     stratum.stratum,
@@ -75,6 +86,7 @@ def proof_document(proof: Proof) -> Document:
         headline=headline,
         sections=(Section(sheets=tuple(sheets), sentences=(Sentence(text=sentence),)),),
         notes=tuple(f"assumed: {assumption}" for assumption in proof.assumptions),
-        closing=(LEGEND,),
+        # A legend explains only what the page shows.
+        closing=(LIMITS_LEGEND + LEGEND if proof.pairs else LEGEND,),
         tone="good" if is_proven else "open",
     )
