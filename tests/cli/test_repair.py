@@ -801,12 +801,13 @@ def test_an_amount_certified_by_all_auditors(shell: Shell, tmp_path: Path) -> No
     table = {"group": group, "x": random.normal(size=3_000) + (group == "A")}
     table["y"] = random.normal(size=3_000)
     pd.DataFrame(table).to_csv(tmp_path / "in.csv", index=False)
-    roles = ("--protected", "group", "--beta", "0.7", "--amount", "certified", "--save", "r.json")
-    answer = shell("repair", "in.csv", "out.csv", *roles)
+    columns = ("--columns", "x", "--columns", "y", "--scope", "column")
+    amount = ("--beta", "0.7", "--amount", "certified", "--save", "r.json")
+    answer = shell("repair", "in.csv", "out.csv", "--protected", "group", *columns, *amount)
     assert answer.code == 0
     assert answer.out.startswith("the least certified amount is 0.")
-    amount = json.loads(Path("r.json").read_text())["settings"]["amount"]
-    assert 0 < amount < 1
+    found = json.loads(Path("r.json").read_text())["settings"]["amount"]
+    assert 0 < found < 1
     assert "Warning" not in answer.out
 
 

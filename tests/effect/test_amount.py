@@ -452,7 +452,7 @@ def shifted(n: int) -> pd.DataFrame:
 def test_rows_that_differ_are_certified_after_some_repair() -> None:
     found = least_certified_amount(
         shifted(1_200),
-        Repairer("g"),
+        Repairer("g", columns=["x", "y"], scope="column"),
         beta=0.5,
         threshold=0.7,
         auditors=["naive-bayes"],
@@ -469,7 +469,8 @@ def test_rows_that_differ_are_certified_after_some_repair() -> None:
 
 @pytest.mark.slow
 def test_six_thousand_rows_are_certified_at_four_fifths() -> None:
-    found = least_certified_amount(shifted(6_000), Repairer("g"), beta=0.5)
+    repairer = Repairer("g", columns=["x", "y"], scope="column")
+    found = least_certified_amount(shifted(6_000), repairer, beta=0.5)
     assert found.amount is not None
     assert 0.5 < found.amount < 1
     assert all(
