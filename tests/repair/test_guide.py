@@ -185,10 +185,10 @@ def test_rows_whose_outcome_is_missing_are_not_learned_from() -> None:
 def test_too_few_rows_with_an_outcome() -> None:
     truth = np.full(1_500, NAN)
     truth[:9] = [0, 1, 0, 1, 0, 1, 0, 1, 0]
-    with pytest.raises(OutcomeError, match="known in 9 planning rows, with 2 different values"):
+    with pytest.raises(OutcomeError, match="9 of the rows that its score is learned on, with 2"):
         trees(outcome(truth))
     truth[:30] = 1
-    with pytest.raises(OutcomeError, match="known in 30 planning rows, with 1 different values"):
+    with pytest.raises(OutcomeError, match="30 of the rows that its score is learned on, with 1"):
         trees(outcome(truth))
 
 

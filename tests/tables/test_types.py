@@ -92,6 +92,8 @@ def test_dates_are_a_type_of_their_own():
         ("applicant_id", ["70", "12", "900"], True),
         ("applicant_id", [70, 12, 12], False),
         ("pay", [70, 12, 900], False),
+        ("applicantId", [7, 900, 40], True),
+        ("paid", [7, 900, 40], False),
         ("row", [*range(5, 26)], True),  # 21 numbers that follow each other
         ("row", [*range(5, 25)], False),
         ("row", [*range(0, 84, 4)], False),

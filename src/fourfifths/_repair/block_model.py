@@ -51,7 +51,6 @@ PLANNING_SHARE = 0.3
 MIN_PLANNING_ROWS = 1_000
 MAX_PLANNING_SHARE = 0.5
 DEFAULT_BETA = 0.1  # where no outcome has two values
-MIN_ROWS_FOR_BETA = 30
 SEARCH_DRAWS = 4_000
 MAX_UNPROVEN_BLOCKS = 16
 MIN_ROWS_PER_UNPROVEN_BLOCK = 20
@@ -336,8 +335,8 @@ def own_beta(outcomes: Sequence[Outcome], codes: CodeArray, favorable: Any) -> f
     """Return the lowest selection rate of a stratum, from an outcome of two values.
 
     Without a favorable value, the lower of the two rates is taken: a lower beta claims more, and is
-    harder to prove. Strata of few rows, or in which nobody was selected, do not count. Where no
-    outcome has two values, a tenth is taken.
+    harder to prove. A stratum in which nobody was selected does not count: a rule that selects
+    nobody has no ratio. Where no outcome has two values, a tenth is taken.
     """
     if len(outcomes) != 1 or outcomes[0].kind != "binary":
         return DEFAULT_BETA
@@ -345,9 +344,7 @@ def own_beta(outcomes: Sequence[Outcome], codes: CodeArray, favorable: Any) -> f
     known = np.flatnonzero((codes >= 0) & ~np.isnan(outcome.values))
     sizes = np.bincount(codes[known])
     selected = np.bincount(codes[known], weights=outcome.values[known], minlength=sizes.size)
-    is_large = sizes >= MIN_ROWS_FOR_BETA
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rates = (selected / sizes)[is_large]
+    rates = selected[sizes > 0] / sizes[sizes > 0]
     if favorable is None:
         rates = np.minimum(rates, 1 - rates)
     elif favorable == outcome.classes[0]:

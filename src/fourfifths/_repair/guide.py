@@ -23,7 +23,7 @@ from fourfifths._arrays import FloatArray
 from fourfifths._repair.tree_text import trees_only
 from fourfifths._tables.load import Rows
 from fourfifths._tables.numbers import is_text, known_values, read_numbers
-from fourfifths._tables.types import ColumnType
+from fourfifths._tables.types import ColumnType, is_date, to_numbers
 from fourfifths.errors import OptionError, OutcomeError
 
 OutcomeKind = Literal["binary", "classes", "number"]
@@ -95,6 +95,10 @@ def read_outcome(name: str, column: Any, unknown: Sequence[Any] = ()) -> Outcome
         column = _series_of(name, array)
     column = known_values(column, unknown)
     is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
+    if is_date(column.dtype):
+        days = to_numbers(column, ColumnType(name=name, kind="date"))
+        column = nw.new_series(name, days, backend=column.implementation)
+        column = known_values(column)
     if is_text(column.dtype):
         numbers = read_numbers(column.cast(nw.String()))
         column = column if numbers is None else numbers
@@ -215,9 +219,10 @@ def fit_trees(
         target = outcome.values[is_known]
         if target.size < MIN_OUTCOME_ROWS or np.unique(target).size < 2:
             raise OutcomeError(
-                f"keep: outcome {outcome.name!r} is known in {target.size} planning rows, with "
-                f"{np.unique(target).size} different values; expected at least {MIN_OUTCOME_ROWS} "
-                "rows and two values; repair with more rows"
+                f"keep: outcome {outcome.name!r} is known in {target.size} of the rows that its "
+                f"score is learned on, with {np.unique(target).size} different values; expected at "
+                f"least {MIN_OUTCOME_ROWS} rows and two values; repair with more rows, or give "
+                "scope='column'"
             )
         objective: dict[str, Any] = {"objective": "binary"}
         if outcome.kind == "number":

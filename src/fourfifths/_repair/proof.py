@@ -233,7 +233,10 @@ def prove(
     is_proven = lowest >= threshold
     rows_needed = None
     if pairs and not is_proven:
-        rows_needed = rows_to_prove(laws, beta=beta, threshold=threshold, confidence=confidence)
+        placing = rows_to_prove(laws, beta=beta, threshold=threshold, confidence=confidence)
+        if placing is not None:
+            # Some rows of a table are planned on, and are not placed.
+            rows_needed = round(placing * counts.sum() / sum(law.rows for law in laws))
     return Proof(
         verdict="certified" if is_proven else "inconclusive",
         because=reason(
@@ -245,6 +248,7 @@ def prove(
             amount=amount,
             stratum_count=len(laws),
             rows_needed=rows_needed,
+            block_count=block_count,
         ),
         beta=beta,
         threshold=threshold,
@@ -477,7 +481,7 @@ def approximate_floors(
 def rows_to_prove(
     laws: Sequence[BlockLaw], *, beta: float, threshold: float, confidence: float
 ) -> int | None:
-    """Return about how many rows like these would prove the threshold; None if too many."""
+    """Return about how many placing rows would prove the threshold; None if too many."""
     cells = np.array([law.spacings.size for law in laws])
     rows = np.array([law.rows for law in laws], dtype=np.float64)
     tied = np.array([law.tied or 0 for law in laws], dtype=np.float64)
@@ -519,6 +523,7 @@ def reason(
     amount: float,
     stratum_count: int,
     rows_needed: int | None,
+    block_count: int,
 ) -> str:
     """Return the sentence that says what is proven, or why nothing is."""
     if amount < 1:
@@ -540,11 +545,13 @@ def reason(
         )
     remedy = "no number of rows like these would prove more with so many blocks"
     if rows_needed:
-        remedy = f"about {rows_needed:,} placing rows would prove {threshold:g}"
+        remedy = f"about {rows_needed:,} rows like these would prove {threshold:g}"
+    if block_count > 2:
+        remedy += "; fewer blocks prove more"
     return (
         f"with {100 * confidence:g}% confidence, no rule that uses only the repaired columns and "
         f"{rules} has an impact ratio below {lowest:.3f} on new rows, which does not reach the "
-        f"threshold {threshold:g}; {remedy}, fewer blocks prove more"
+        f"threshold {threshold:g}; {remedy}"
     )
 
 

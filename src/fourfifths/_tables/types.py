@@ -31,7 +31,8 @@ MAX_CATEGORIES = 1_000
 # A text column with no more different texts than this is never taken for an identifier.
 MAX_CATEGORIES_OF_FEW_ROWS = 20
 TRUTH_VALUES = (False, True)
-IDENTIFIER_NAME = re.compile(r"(^|[\W_])(id|key|uuid|guid|number|no|nr)$|(?<=[a-z])id$")
+# applicant_id, "Employee No", applicantId; not paid, nor bid.
+IDENTIFIER_NAME = re.compile(r"(?i:(?:^|[\W_])(?:id|key|uuid|guid|number|no|nr)$)|[a-z]I[dD]$")
 DATE_TEXT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[ T][0-9:.]+)?$"
 # Columns of these names say which group a person is in. Not age, which is a feature as often.
 GROUP_WORDS = {
@@ -128,8 +129,8 @@ def is_not_repaired(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> bool
     >>> [is_not_repaired(table[name]) for name in columns]
     [True, False, True]
     """
-    name = str(column.name).strip().lower()
-    if is_date(column.dtype) or name in GROUP_WORDS:
+    name = str(column.name).strip()
+    if is_date(column.dtype) or name.lower() in GROUP_WORDS:
         return True
     column = known_values(column, unknown)
     present = column.filter(~column.is_null())
