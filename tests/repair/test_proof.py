@@ -16,6 +16,7 @@ from fourfifths._repair.proof import (
     BLOCK_COUNTS,
     MAX_STRATA,
     approximate_floors,
+    expected_variations,
     full_depth,
     planned_by_rows,
     prove,
@@ -24,7 +25,7 @@ from fourfifths._repair.proof import (
     rows_to_prove,
     table_floors,
 )
-from fourfifths._stats.shares import BlockLaw, RuleCurve
+from fourfifths._stats.shares import BlockLaw, RuleCurve, total_variation
 from fourfifths.errors import OptionError
 
 OPTIONS = {"beta": 0.2, "threshold": 0.8, "confidence": 0.95}
@@ -259,15 +260,16 @@ def test_strata_with_few_rows_are_cut_coarser() -> None:
 
 
 def test_plans_that_are_likely_to_be_proven_go_from_fine_to_coarse() -> None:
-    rows = np.array([6_000, 5_000])
-    plans = proven_plans(rows, equal_rows=None, **OPTIONS)
+    # So low a beta that the floor, not the distance of the shares, limits the blocks.
+    rows, options = np.array([6_000, 5_000]), {**OPTIONS, "beta": 0.05}
+    plans = proven_plans(rows, equal_rows=None, **options)
     kept = [float(np.sum(rows / rows.sum() / plan.cells**2)) for plan in plans]
     assert kept == sorted(kept)
     assert all(plan.block_count in BLOCK_COUNTS for plan in plans)
     assert len({(plan.block_count, *plan.depth) for plan in plans}) == len(plans)
     exact = [
         proven_limits(
-            [law(int(count), plan.block_count) for count in rows], beta=0.2, confidence=0.95
+            [law(int(count), plan.block_count) for count in rows], beta=0.05, confidence=0.95
         )[0].min()
         for plan in plans
         if np.all(plan.cells == plan.block_count)
@@ -275,6 +277,20 @@ def test_plans_that_are_likely_to_be_proven_go_from_fine_to_coarse() -> None:
     # What they prove rises, and the threshold is among it.
     assert exact == sorted(exact)
     assert exact[0] < 0.8 < exact[-1]
+
+
+def test_blocks_that_are_proven_are_no_more_than_hide_the_group() -> None:
+    rows = np.array([7_000, 7_000])
+    for plan in proven_plans(rows, equal_rows=None, **{**OPTIONS, "beta": 0.5}):
+        # The total variation of two groups that are cut alike, by simulation of its law.
+        shares = [
+            law(7_000, plan.block_count).draw_shares(4_000, np.random.default_rng(seed))
+            for seed in (0, 1)
+        ]
+        simulated = total_variation(*shares).mean()
+        assert simulated < 0.0355
+        noise = plan.cells / rows
+        assert expected_variations(noise, rows)[0, 1] == pytest.approx(simulated, rel=0.02)
 
 
 def test_a_small_stratum_is_cut_coarser_so_that_others_keep_more() -> None:

@@ -41,6 +41,11 @@ MAX_DRAWS_OVER_PAIRS = 500_000  # more confidence than these can show is not pro
 # how many do, so each plan that may be tried has its own part of that.
 TIE_RISK = 0.2
 MAX_PLANS = 8
+# More blocks than this expected distance between two strata allows keep hardly more of a score, and
+# a classifier with many new rows finds the distance: its BER is (1 - distance) / 2.
+MAX_EXPECTED_VARIATION = 0.035
+# With fewer placing rows in the largest stratum not even a few blocks are that close.
+MIN_ROWS_TO_HIDE = 1_000
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
 # The approximate floor of a plan may be this far from the exact one, below or above.
@@ -382,7 +387,7 @@ def proven_plans(
     with a relative error of variance K/n + K'/n', and a rule that selects the best share beta gains
     its standard deviation times the normal density at that quantile. Whether a plan is proven is
     decided by the exact law afterwards. What a plan loses is the variance of ranks within a cell,
-    1 / (12 cells^2), over the rows, and more the more rows are in strata that are cut coarser.
+    1 / (12 cells^2), over the rows; twice that where a draw divides the rows of a cell.
 
     Parameters
     ----------
@@ -411,8 +416,8 @@ def proven_plans(
             )
             if plan is None:
                 continue
-            coarse = float(weights[plan.cells < block_count].sum())
-            loss = float(np.sum(weights / plan.cells**2)) * (1 + coarse)
+            is_coarse = plan.cells < block_count
+            loss = float(np.sum(weights / plan.cells**2 * np.where(is_coarse, 2, 1)))
             if loss < least_loss:
                 best, least_loss = plan, loss
         if best is not None and not (plans and best.is_same(plans[-1])):
@@ -447,9 +452,12 @@ def coarsened(
         floors = approximate_floors(
             noise, row_counts, moved=moved, beta=beta, confidence=confidence
         )
-        if floors.min() >= target and np.all(cells <= row_counts):
+        distances = expected_variations(noise, row_counts)
+        is_hidden = distances.max() <= MAX_EXPECTED_VARIATION
+        if floors.min() >= target and is_hidden and np.all(cells <= row_counts):
             return BlockPlan(block_count=plan.block_count, depth=depth)
-        pair = np.unravel_index(int(floors.argmin()), floors.shape)
+        worst = floors.argmin() if is_hidden else distances.argmax()
+        pair = np.unravel_index(int(worst), floors.shape)
         noisier = max(pair, key=lambda stratum: noise[stratum])
         too_fine = np.flatnonzero(cells > row_counts)
         if too_fine.size:
@@ -457,6 +465,19 @@ def coarsened(
         if noisier == largest or depth[noisier] == 0:
             return None
         depth[noisier] -= 1
+
+
+def expected_variations(noise: FloatArray, row_counts: IntArray) -> FloatArray:
+    """Return the total variation to be expected between the shares of two strata, about.
+
+    The difference of their shares in a cell of share 1/K is nearly normal, with the variance
+    (K/n + K'/n') / K^2; half the sum of its absolute values is sqrt((K/n + K'/n') / (2 pi)).
+    """
+    if row_counts.max() < MIN_ROWS_TO_HIDE:
+        return np.zeros((row_counts.size, row_counts.size))
+    variations = np.sqrt((noise[:, None] + noise[None, :]) / (2 * np.pi))
+    np.fill_diagonal(variations, 0.0)
+    return np.asarray(variations)
 
 
 def approximate_floors(
