@@ -46,7 +46,7 @@ ADULT = (
     *("relationship", "capital-gain", "capital-loss", "hours-per-week", "native-country"),
 )
 MAX_ATTACK_ROWS = 20_000
-PANEL = ("trees", "forest", "MLP")  # if trained on the training rows, held to more than the others
+PANEL = ("trees", "forest", "MLP")  # on Adult, held to more than the others
 HALVINGS = 3
 GERMAN_SPLITS = 12
 ROUNDS = 3
@@ -394,7 +394,13 @@ def mean_of(figures: list[Figures]) -> Figures:
 
 
 def line(name: str, value: float, *, least: float | None = None, most: float | None = None) -> None:
-    """Print a figure, what it is to reach, and whether it does."""
+    """Print a figure, what it is to reach, and whether it does.
+
+    The defaults are judged. Other numbers of blocks are there to compare with.
+    """
+    if "blocks=" in name and "certified" not in name:
+        print(f"| {name} | {value:.3f} | | not judged |", flush=True)
+        return
     is_reached = (least is None or value >= least) and (most is None or value <= most)
     reach = f"at least {least:g}" if least is not None else f"at most {most:g}"
     print(
@@ -407,7 +413,8 @@ def print_figures(table_name: str, figures: Figures) -> None:
     print(f"| {table_name}: blocks | {figures.blocks:.0f} | | |")
     print(f"| {table_name}: proven floor at beta {figures.beta:.3f} | {figures.floor:.3f} | | |")
     for name, value in figures.attacks.items():
-        line(f"{table_name}: BER, {name}", value, least=0.48)
+        reach = 0.49 if name in PANEL and figures.train_attacks else 0.48
+        line(f"{table_name}: BER, {name}", value, least=reach)
     for name, value in figures.train_attacks.items():
         reach = 0.49 if name in PANEL else 0.48
         line(f"{table_name}: BER, {name}, trained on the training rows", value, least=reach)

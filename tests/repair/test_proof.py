@@ -290,7 +290,7 @@ def test_blocks_that_are_proven_are_no_more_than_hide_the_group() -> None:
         simulated = total_variation(*shares).mean()
         assert simulated < 0.0355
         noise = plan.cells / rows
-        assert expected_variations(noise, rows)[0, 1] == pytest.approx(simulated, rel=0.03)
+        assert expected_variations(noise, rows)[0, 1] == pytest.approx(simulated, rel=0.05)
 
 
 def test_a_small_stratum_is_cut_coarser_so_that_others_keep_more() -> None:
