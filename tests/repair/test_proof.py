@@ -253,9 +253,9 @@ def test_the_depth_of_so_many_blocks(block_count: int, depth: int) -> None:
 
 
 def test_strata_with_few_rows_are_cut_coarser() -> None:
-    # At least ten rows to a cell.
-    plan = planned_by_rows(np.array([9, 20, 79, 80, 5_000]), 8)
-    assert plan.cells.tolist() == [1, 2, 4, 8, 8]
+    # At least ten rows to a cell, but two cells where there are two rows.
+    plan = planned_by_rows(np.array([1, 9, 20, 79, 80, 5_000]), 8)
+    assert plan.cells.tolist() == [1, 2, 2, 4, 8, 8]
     assert planned_by_rows(np.array([60, 59]), 6).cells.tolist() == [6, 4]
 
 

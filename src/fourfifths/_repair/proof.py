@@ -33,6 +33,7 @@ Verdict = Literal["certified", "not certified", "inconclusive"]
 # Sizes with many halves, so that strata with few rows can be cut coarser.
 BLOCK_COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
+MIN_ROWS_TO_CUT = 2
 MAX_STRATA = 40  # of more strata, not every pair is proven
 DRAWS_OVER_PAIRS = 20_000
 MIN_DRAWS = 4_000
@@ -367,6 +368,8 @@ def planned_by_rows(row_counts: IntArray, block_count: int) -> BlockPlan:
     most = np.maximum(row_counts // MIN_ROWS_PER_CELL, 1)
     depth = np.minimum(full_depth(block_count), np.floor(np.log2(most)).astype(np.int64))
     depth = np.where(row_counts >= block_count * MIN_ROWS_PER_CELL, full_depth(block_count), depth)
+    # A stratum that is not cut at all keeps nothing, so every stratum that can be is cut once.
+    depth = np.maximum(depth, row_counts >= MIN_ROWS_TO_CUT)
     return BlockPlan(block_count=block_count, depth=depth)
 
 
