@@ -76,7 +76,6 @@ class Plan:
         return {
             "adult": "Adult, 5 numeric columns by sex, amount .5, against AIF360",
             "adult fast": "the same, with [fast]",
-            "joint": "the same, with [fast], joint scope and random method (the defaults)",
             "peer": f"{small} x 5 floats, 2 groups, amount .5, against AIF360",
             "middle": f"{middle} x 5, fit_transform, against np.argsort per group and column",
             "large": f"{large} x 5, fit_transform, against np.argsort per group and column",
@@ -273,8 +272,6 @@ def against_aif360(plan: Plan, python: str) -> Iterator[Line]:
     yield faster("adult", alone, peer=peer, at_least=200)
     fast = repairing(half(), *data, runs=runs)
     yield faster("adult fast", fast, peer=peer, at_least=200)
-    joint = repairing(Repairer(amount=0.5), *data, runs=runs)
-    yield faster("joint", joint, peer=peer, at_least=None)
     data = make(plan.small, 0)
     with numpy_alone():
         alone = repairing(half(), *data, runs=runs)

@@ -198,7 +198,7 @@ def repair(
     choices = {
         "method": method,
         "scope": scope,
-        "blocks": None if blocks is None else _blocks(blocks),
+        "blocks": None if blocks is None else block_count_of(blocks),
         "variety": variety,
         "key": key,
         "threshold": threshold,
@@ -235,7 +235,7 @@ def repair(
             stratify_by=stratify_by,
             columns=columns,
             orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
-            amount=1.0 if amount is None else _amount(amount),
+            amount=1.0 if amount is None else amount_of(amount),
             bands=bands(band, protected or stratify_by),
             options={name: value for name, value in choices.items() if value is not None}
             | {"random_state": random_state or 0},
@@ -278,7 +278,7 @@ def show_repair(repaired: FileRepair, detail: EffectChoice, form: PageFormat) ->
         show(proof, form)
 
 
-def _blocks(text: str) -> int | Literal["certified"]:
+def block_count_of(text: str) -> int | Literal["certified"]:
     if text == "certified":
         return "certified"
     try:
@@ -287,7 +287,7 @@ def _blocks(text: str) -> int | Literal["certified"]:
         raise OptionError(f"--blocks {text}: expected a whole number, or 'certified'") from None
 
 
-def _amount(text: str) -> float | Literal["certified"]:
+def amount_of(text: str) -> float | Literal["certified"]:
     if text == "certified":
         return "certified"
     try:

@@ -229,7 +229,7 @@ def repair_file(
     certified_amount = None
     if amount == "certified":
         outcome = [audit_roles.outcome] if audit_roles.outcome and not kept else []
-        with _warnings_shown_otherwise():
+        with warnings_shown_otherwise():
             certified_amount = least_certified_amount(
                 rows.dataframe.select(*needed, *outcome).to_native(),
                 repairer,
@@ -244,7 +244,7 @@ def repair_file(
             )
         amount = certified_amount.amount
     repairer.set_params(amount=amount)
-    with _warnings_shown_otherwise():
+    with warnings_shown_otherwise():
         repairer.fit(rows.dataframe.select(*needed).to_native())
     notes = tuple(
         f"column {name!r} holds numbers and words; it was repaired as categories"
@@ -262,7 +262,7 @@ def repair_file(
 
 
 @contextmanager
-def _warnings_shown_otherwise() -> Iterator[None]:
+def warnings_shown_otherwise() -> Iterator[None]:
     """Fit without the warnings that the shell shows in its own way."""
     with warnings.catch_warnings():
         # It becomes a note: the warning's advice is for Python.

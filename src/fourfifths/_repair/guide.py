@@ -92,7 +92,7 @@ def read_outcome(name: str, column: Any, unknown: Sequence[Any] = ()) -> Outcome
             array = array[:, 0]
         if array.ndim != 1:
             raise OutcomeError(f"y: an array of {array.ndim} dimensions; expected one value a row")
-        column = _series_of(name, array)
+        column = series_of(name, array)
     column = known_values(column, unknown)
     is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
     if is_date(column.dtype):
@@ -142,7 +142,7 @@ def is_copy(column: FloatArray, outcome: FloatArray) -> bool:
     return bool(pairs.shape[1] == 2 and is_known.all() and len({*pairs[0]}) == 2)
 
 
-def _series_of(name: str, array: Any) -> nw.Series[Any]:
+def series_of(name: str, array: Any) -> nw.Series[Any]:
     values = array.tolist() if array.dtype.kind in "OUS" else array
     for library in ("pyarrow", "polars", "pandas"):
         try:

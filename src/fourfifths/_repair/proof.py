@@ -45,7 +45,7 @@ MAX_PLANS = 8
 # More blocks than this expected distance between two strata allows keep hardly more of a score, and
 # a classifier with many new rows finds the distance: its BER is (1 - distance) / 2.
 MAX_EXPECTED_VARIATION = 0.035
-# With fewer placing rows in the largest stratum not even a few blocks are that close.
+# Strata with fewer placing rows are not held to it: not even a few blocks are that close.
 MIN_ROWS_TO_HIDE = 1_000
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
@@ -475,12 +475,12 @@ def expected_variations(noise: FloatArray, row_counts: IntArray) -> FloatArray:
 
     The difference of their shares in a cell of share 1/K is nearly normal, with the variance
     (K/n + K'/n') / K^2; half the sum of its absolute values is sqrt((K/n + K'/n') / (2 pi)).
+    Zero for a pair in which a stratum has few rows.
     """
-    if row_counts.max() < MIN_ROWS_TO_HIDE:
-        return np.zeros((row_counts.size, row_counts.size))
     variations = np.sqrt((noise[:, None] + noise[None, :]) / (2 * np.pi))
-    np.fill_diagonal(variations, 0.0)
-    return np.asarray(variations)
+    is_large = row_counts >= MIN_ROWS_TO_HIDE
+    is_judged = is_large[:, None] & is_large[None, :] & ~np.eye(row_counts.size, dtype=bool)
+    return np.where(is_judged, variations, 0.0)
 
 
 def approximate_floors(

@@ -614,9 +614,9 @@ def _check_options(options: Mapping[str, Any]) -> None:
         )
     _check_proof_options(options)
     if options["blocks"] != "certified":
-        _check_count("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
-    _check_count("variety", options["variety"], minimum=1)
-    _check_count("levels", options["levels"], minimum=MIN_LEVELS)
+        check_count("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
+    check_count("variety", options["variety"], minimum=1)
+    check_count("levels", options["levels"], minimum=MIN_LEVELS)
     if not isinstance(options["drop_protected"], bool | np.bool_):
         raise OptionError(f"drop_protected={options['drop_protected']!r}: expected True or False")
     seed = options["random_state"]
@@ -631,7 +631,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
         raise OptionError("protected, stratify_by: give one of them; strata are made of either")
 
 
-def _check_count(name: str, value: Any, *, minimum: int, alternative: str = "") -> None:
+def check_count(name: str, value: Any, *, minimum: int, alternative: str = "") -> None:
     """Raise unless a value is a whole number that is large enough."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
         raise OptionError(

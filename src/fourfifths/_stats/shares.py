@@ -54,7 +54,7 @@ class RuleCurve:
         """Return the curve of shares, of shape (..., blocks), that add up to 1."""
         with np.errstate(divide="ignore", invalid="ignore"):
             order = np.argsort(-np.nan_to_num(reference / group, nan=0.0), axis=-1)
-        return cls(group=_running_sum(group, order), reference=_running_sum(reference, order))
+        return cls(group=running_sum(group, order), reference=running_sum(reference, order))
 
     def best_rate(self, beta: ArrayLike) -> FloatArray:
         """Return R(beta), the highest rate in the reference at rate beta in the group.
@@ -102,7 +102,7 @@ class RuleCurve:
         return np.asarray(rate / np.clip(highest, rate, 1.0))
 
 
-def _running_sum(shares: FloatArray, order: IntArray) -> FloatArray:
+def running_sum(shares: FloatArray, order: IntArray) -> FloatArray:
     ends = np.cumsum(np.take_along_axis(shares, order, axis=-1), axis=-1)
     ends[..., -1] = 1.0  # whatever rounding has left of it
     return np.concatenate([np.zeros_like(ends[..., :1]), ends], axis=-1)
@@ -208,14 +208,14 @@ def simulated_floors(
     rates = np.asarray(beta, dtype=np.float64)
     chunk = max(SHARES_PER_CHUNK // int(laws[0].leaves.sum()), 1)
     parts = [
-        _drawn_floors(laws, rates, draws=min(chunk, draws - start), risk=risk, random=random)
+        drawn_floors(laws, rates, draws=min(chunk, draws - start), risk=risk, random=random)
         for start in range(0, draws, chunk)
     ]
     floors, variations = (np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True))
     return floors, variations
 
 
-def _drawn_floors(
+def drawn_floors(
     laws: Sequence[BlockLaw],
     rates: FloatArray,
     *,

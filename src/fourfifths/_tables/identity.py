@@ -155,15 +155,15 @@ def text_hash(column: nw.Series[Any]) -> HashArray:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_floating(values.type):
-        values = _float_texts(values)
+        values = float_texts(values)
     texts: Any = values.cast(pa.large_string())
     _, offset_buffer, byte_buffer = texts.buffers()
     offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset :][: len(texts) + 1]
     content = b"" if byte_buffer is None else byte_buffer.to_pybytes()
-    return _hash_of_bytes(np.frombuffer(content, dtype=np.uint8), offsets)
+    return bytes_hash(np.frombuffer(content, dtype=np.uint8), offsets)
 
 
-def _float_texts(values: Any) -> Any:
+def float_texts(values: Any) -> Any:
     """Return floats as texts, whole ones as those of whole numbers: pandas has 7.0 beside NaN."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -175,7 +175,7 @@ def _float_texts(values: Any) -> Any:
     return pc.if_else(pa.array(is_whole), whole, numbers.cast(pa.string()))
 
 
-def _hash_of_bytes(content: np.ndarray[Any, Any], offsets: IntArray) -> HashArray:
+def bytes_hash(content: np.ndarray[Any, Any], offsets: IntArray) -> HashArray:
     """Return a word for each stretch of bytes, eight bytes at a time for all rows at once."""
     starts, lengths = offsets[:-1], np.diff(offsets)
     words = mix(lengths.astype(np.uint64))

@@ -213,7 +213,7 @@ class Output:
             Columns of a dataframe that are left out.
         """
         if self.array is None:
-            return _native(self.repaired_frame().drop(*without), library)
+            return of_library(self.repaired_frame().drop(*without), library)
         array = self.array
         if array.dtype == np.float64:
             return array
@@ -276,7 +276,7 @@ class RecordOutput:
     def native(self, library: str = "default", *, without: Collection[str] = ()) -> Any:
         """Return what came in, with the records in their columns; arguments as for `Output`."""
         if self.rows.frame is not None:
-            return _native(self.repaired_frame().drop(*without), library)
+            return of_library(self.repaired_frame().drop(*without), library)
         source = self.rows.array_of_numbers
         names = [column_type.name for column_type in self.column_types]
         written = np.flatnonzero(self.index >= 0)
@@ -304,7 +304,7 @@ def with_columns(frame: nw.DataFrame[Any], columns: Sequence[nw.Series[Any]]) ->
     return nw.from_native(repaired, eager_only=True)
 
 
-def _native(frame: nw.DataFrame[Any], library: str) -> Any:
+def of_library(frame: nw.DataFrame[Any], library: str) -> Any:
     """Return a dataframe of its own library, or of the one that `set_output` names."""
     if library == "pandas":
         return frame.to_pandas()

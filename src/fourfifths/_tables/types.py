@@ -246,7 +246,7 @@ def to_numbers(
     With "keep", a category that was not fitted is NaN too.
     """
     if column_type.kind == "date":
-        return _microseconds(column, column_type)
+        return microseconds(column, column_type)
     if column_type.kind in ("number", "integer"):
         if column.dtype == nw.String:
             numbers = read_numbers(column, must=True)
@@ -280,7 +280,7 @@ def to_numbers(
     return codes
 
 
-def _microseconds(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
+def microseconds(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
     if column.is_null().all():
         return np.full(len(column), np.nan)
     if not is_date(column.dtype):
@@ -383,7 +383,9 @@ def typed_values(
     Whole numbers become floats where a number is a fraction, and a wider type where theirs is too
     narrow.
     """
-    cells = [None if np.isnan(number) else _cell(column, column_type, number) for number in numbers]
+    cells = [
+        None if np.isnan(number) else cell_value(column, column_type, number) for number in numbers
+    ]
     dtype = column.dtype
     is_numeric = column_type.kind in ("number", "integer") and not is_text(dtype)
     if is_numeric and dtype.is_integer():
@@ -408,7 +410,7 @@ def typed_values(
         nullable[[cell is None for cell in cells]] = None
         return nw.from_native(nullable, series_only=True)
     try:
-        return _series_like(column, cells, dtype)
+        return series_like(column, cells, dtype)
     except Exception as error:  # each backend has errors of its own
         if not column_type.categories:
             raise
@@ -419,9 +421,7 @@ def typed_values(
         ) from error
 
 
-def _series_like(
-    column: nw.Series[Any], cells: list[Any], dtype: nw.dtypes.DType
-) -> nw.Series[Any]:
+def series_like(column: nw.Series[Any], cells: list[Any], dtype: nw.dtypes.DType) -> nw.Series[Any]:
     """Return a series of cells with the type of a column, also where only its library knows it."""
     native: Any = column.to_native()
     if dtype == column.dtype and column.implementation is nw.Implementation.PANDAS:
@@ -440,7 +440,7 @@ def _series_like(
     return plain if plain.dtype == dtype else plain.cast(dtype)
 
 
-def _cell(column: nw.Series[Any], column_type: ColumnType, number: float) -> Any:
+def cell_value(column: nw.Series[Any], column_type: ColumnType, number: float) -> Any:
     """Return a number as a Python value of its column."""
     if column_type.kind in ("number", "integer"):
         value = (
