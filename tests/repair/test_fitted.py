@@ -38,7 +38,7 @@ def test_the_columns_that_a_table_must_have() -> None:
 
 
 def test_values_that_come_with_the_data_are_no_column() -> None:
-    repair = Repairer(columns=["score"]).fit(TABLE, protected=GROUPS).fitted_
+    repair = Repairer(columns=["score"], scope="column").fit(TABLE, protected=GROUPS).fitted_
     assert repair.needed_columns == ("score",)
 
 

@@ -117,7 +117,8 @@ def test_every_kind_of_sparse_matrix_is_refused_as_such(kind: Any) -> None:
 
 
 def test_a_clone_is_unfitted_and_has_the_same_parameters() -> None:
-    repairer = Repairer(["g"], columns={"x": "number"}, amount=0.25, random_state=3).fit(HAND)
+    options = {"columns": {"x": "number"}, "scope": "column", "amount": 0.25, "random_state": 3}
+    repairer = Repairer(["g"], **options).fit(HAND)
     copy = clone(repairer)
     assert copy.get_params() == repairer.get_params()
     assert not hasattr(copy, "model_")

@@ -137,7 +137,8 @@ def test_a_list_may_have_missing_values() -> None:
 def test_strata_may_be_the_ends_of_a_type(dtype: Any) -> None:
     ends = np.iinfo(dtype)
     protected = np.repeat(np.array([ends.min, ends.max], dtype=dtype), 6)
-    assert Repairer().fit(VALUES, protected=protected).strata_.rows == (6, 6)
+    repairer = Repairer(scope="column").fit(VALUES, protected=protected)
+    assert repairer.strata_.rows == (6, 6)
 
 
 # --- bands ---

@@ -97,7 +97,8 @@ def test_bands_make_the_same_groups_for_an_audit_and_for_a_repair(kind, tmp_path
     table = EVERY_KIND[kind](columns, tmp_path)
     bands = {"age": [25, 40]}
     result = fourfifths.impact(table, protected="age", outcome="hired", bands=bands)
-    repairer = fourfifths.Repairer("age", bands=bands, columns=["x"]).fit(in_memory(table))
+    repairer = fourfifths.Repairer("age", bands=bands, columns=["x"], scope="column")
+    repairer.fit(in_memory(table))
     # Six ages, two in each band, four rows of each.
     expected = {"age <= 25": 8, "25 < age <= 40": 8, "age > 40": 8}
     assert {group.group: group.n for group in result.attributes[0].groups} == expected
@@ -307,7 +308,10 @@ def test_every_kind_of_table_takes_a_reference_as_value_or_text(reference, kind,
     certificate = fourfifths.certify(
         table, auditors=["naive-bayes"], folds=2, progress=False, **options
     )
-    assert {pair.reference for pair in certificate.pairs} == {"2"}
+    # All pairs are compared; those with the reference have it in its place.
+    with_reference = [pair for pair in certificate.pairs if "2" in (pair.group, pair.reference)]
+    assert len(with_reference) >= 2
+    assert {pair.reference for pair in with_reference} == {"2"}
 
 
 def test_a_reference_among_bands_is_the_name_of_a_band():

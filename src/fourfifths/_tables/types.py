@@ -424,6 +424,8 @@ def typed_values(
 def series_like(column: nw.Series[Any], cells: list[Any], dtype: nw.dtypes.DType) -> nw.Series[Any]:
     """Return a series of cells with the type of a column, also where only its library knows it."""
     native: Any = column.to_native()
+    if dtype == nw.Unknown:  # a column that is missing throughout
+        return nw.new_series("value", cells, backend=column.implementation)
     if dtype == column.dtype and column.implementation is nw.Implementation.PANDAS:
         series = type(native)(cells, dtype=native.dtype)
         if int(series.notna().sum()) < sum(cell is not None for cell in cells):

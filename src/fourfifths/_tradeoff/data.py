@@ -18,7 +18,7 @@ from fourfifths._tables.load import load_rows, rows_of
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.strata import Strata, fit_strata
 from fourfifths._tables.table import Table, TableLike, open_table
-from fourfifths._tables.types import ColumnType
+from fourfifths._tables.types import ColumnType, check_finite
 from fourfifths.errors import ColumnError, OptionError, TableError, listed
 
 TRAIN, TEST = "train", "test"
@@ -174,6 +174,8 @@ def read_data(
     kept_rows = rows_of(kept_frame.to_native(), roles.unknown)
     asked = {name: orders.get(name) for name in features}
     column_types = kept_rows.types(asked)
+    for column_type, values in zip(column_types, kept_rows.numbers(column_types), strict=True):
+        check_finite(values, column_type)
     notes += [
         f"column {name!r} holds numbers and words; it is repaired as categories"
         for name in kept_rows.mixed_columns(column_types, asked)
