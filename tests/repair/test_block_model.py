@@ -276,6 +276,7 @@ def test_the_search_stops_at_the_first_plan_that_is_proven() -> None:
         codes,
         draws=row_draws(6_000, is_keyed=True),
         planning=(np.empty((0, 1)), np.empty(0, dtype=np.int16)),
+        equal_rows=None,
         block_count="certified",
         beta=0.3,
         threshold=0.8,

@@ -347,11 +347,15 @@ def test_a_typical_record_by_hand() -> None:
     assert found[:, 0].tolist() == [[2.5, 2.0, 1.0, 10.0], [4.0, 8.0, 2.0, 40.0]]
 
 
-def test_each_part_of_a_block_has_a_record_and_an_empty_one_that_of_its_block() -> None:
+def test_each_part_of_a_block_has_a_record_and_a_small_one_that_of_its_block() -> None:
     found = records(
-        [[1.0, 2.0, 3.0, 50.0]], ["number"], [0, 0, 0, 1], part=[0, 1, 1, 1], shape=(2, 2)
+        [[1.0] * 10 + [2.0] * 10 + [3.0] * 10 + [7.0] * 9 + [50.0] * 30],
+        ["number"],
+        [0] * 30 + [1] * 39,
+        part=[0] * 10 + [1] * 20 + [0] * 9 + [1] * 30,
+        shape=(2, 2),
     )
-    # The second block has no row in its first part.
+    # The second block has only nine rows in its first part: the record could be somebody's.
     assert found[:, :, 0].tolist() == [[1.0, 2.0], [50.0, 50.0]]
 
 

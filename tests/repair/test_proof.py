@@ -141,8 +141,8 @@ def test_what_is_proven_is_said() -> None:
     assert found.verdict == "certified"
     assert found.rows_needed is None
     assert "proven for every rule: with 95% confidence" in found.because
-    assert "selects at least 20.0% of each group" in found.because
-    assert f"below {found.impact_floor:.3f} on new rows" in found.because
+    assert "selects at least 20% of each group" in found.because
+    assert f"below {found.impact_floor:.3f} in the long run of new rows" in found.because
 
 
 def test_what_is_not_proven_says_how_many_rows_would_do() -> None:

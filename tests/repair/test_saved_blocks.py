@@ -93,9 +93,9 @@ def test_the_laws_of_rows_with_keys_have_no_ties() -> None:
     ("edit", "message"),
     [
         ({"beta": 1}, "beta: expected a number between 0 and 1"),
-        ({"counts": [[4, 4, 4]]}, "counts: expected the rows of each stratum in each block"),
-        ({"counts": [[4, 4, 4], [5, 5, 5]]}, "counts: expected the rows of each stratum in each"),
-        ({"counts": [[13, 0, -1], [5, 5, 6]]}, "counts: expected the rows of each stratum in eac"),
+        ({"counts": [[4, 4, 4]]}, "counts: expected the rows of each stratum with each record"),
+        ({"counts": [[4, 4, 4], [5, 5, 5]]}, "counts: expected the rows of each stratum with"),
+        ({"counts": [[13, 0, -1], [5, 5, 6]]}, "counts: expected the rows of each stratum with"),
         ({"laws": LAWS[:1]}, "laws: expected one for each stratum"),
         ({"laws": [*LAWS, LAWS[0]]}, "laws: expected one for each stratum"),
         ({"guide": {"kind": "columns", "orders": [[]]}}, "guide.orders: expected a place of each"),

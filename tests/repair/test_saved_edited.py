@@ -470,9 +470,9 @@ WRONG_BLOCKS: list[tuple[Place, Any, str]] = [
     ((*RECORD, 4), 1e300, "blocks.records: expected whole numbers .* for column 'd'"),
     (RECORD, shorter, "blocks.records: expected numbers or nulls in 3 dimensions"),
     (("blocks", "records"), shorter, "blocks.records: expected as many as there are nodes, strata"),
-    (("blocks", "counts"), shorter, "blocks.counts: expected the rows of each stratum in each bl"),
-    (("blocks", "counts", 0, 0), -1, "blocks.counts: expected the rows of each stratum in each"),
-    (("blocks", "counts", 0, 0), 0, "blocks.counts: expected the rows of each stratum in each bl"),
+    (("blocks", "counts"), shorter, "blocks.counts: expected the rows of each stratum with"),
+    (("blocks", "counts", 0, 0), -1, "blocks.counts: expected the rows of each stratum with"),
+    (("blocks", "counts", 0, 0), 0, "blocks.counts: expected the rows of each stratum with"),
     (("blocks", "beta"), 1.0, "blocks.beta: expected a number between 0 and 1"),
     (("blocks", "beta"), float("nan"), "blocks.beta: expected a number between 0 and 1"),
     (("blocks", "guide", "kind"), "trees", "blocks.guide.models: expected this entry, which is"),
@@ -492,7 +492,7 @@ WRONG_BLOCKS: list[tuple[Place, Any, str]] = [
     (("settings", "variety"), 2, "settings.variety: expected what the blocks were fitted with"),
     (("settings", "beta"), 0.3, "settings.beta: expected what the blocks were fitted with"),
     (("settings", "keep"), "n", "settings.keep: expected outcomes, which are not repaired"),
-    (("strata", "rows"), [200, 199], "blocks.counts: expected the rows of each stratum in each"),
+    (("strata", "rows"), [200, 199], "blocks.counts: expected the rows of each stratum with"),
     ((*C, "categories"), ["u", "v"], "blocks.*: expected"),
 ]
 

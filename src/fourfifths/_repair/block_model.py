@@ -64,7 +64,7 @@ class BlockModel:
     ----------
     guide : Guide
     blocks : Blocks
-    counts : int array of shape (strata, blocks)
+    counts : int array of shape (strata, records)
         The rows of the table that it was fitted to.
     beta : float
         The rules in question select at least this share of each group.
@@ -122,7 +122,7 @@ def fit_block_model(
     outcomes : sequence of Outcome
         What is to be kept; none keeps the columns themselves.
     estimator : fitted estimator or None
-        The guide, if it is given; then every row is placed.
+        The guide, if it is given.
     draws : RowDraws
     block_count : int or "certified"
     beta, threshold, confidence : float
@@ -134,8 +134,6 @@ def fit_block_model(
         if column_type.kind == "integer":
             check_exact(column_type, float(np.fmax.reduce(np.abs(column), initial=0.0)))
     is_planning = planning_rows(codes, draws)
-    if estimator is not None:
-        is_planning[:] = False
     planning = np.flatnonzero(is_planning)
     guide = fit_guide(
         columns,
@@ -146,6 +144,10 @@ def fit_block_model(
         seed=seed,
     )
     scores = guide.scores(rows, columns)
+    if estimator is not None and scores.shape[1] == 1:
+        # Nothing is learned here: a single score needs no tree, so every row is placed.
+        is_planning[:] = False
+        planning = np.flatnonzero(is_planning)
     placing = np.flatnonzero(~is_planning & (codes >= 0))
     placing_draws = draws.take(placing)
     tree, cuts, laws = place_best(
@@ -153,6 +155,7 @@ def fit_block_model(
         codes[placing],
         draws=placing_draws,
         planning=(scores[planning], codes[planning]),
+        equal_rows=expected_equal_rows(draws, codes, planning=planning, placing=placing),
         block_count=block_count,
         beta=beta,
         threshold=threshold,
@@ -173,13 +176,16 @@ def fit_block_model(
     )
     known = np.flatnonzero(codes >= 0)
     stratum_count = len(laws)
+    blocks = Blocks(tree=tree, cuts=cuts, laws=laws, records=records)
+    # A rule sees the record, so records are counted, not blocks.
+    record_count = tree.block_count * variety
     counts = np.bincount(
-        codes[known].astype(np.int64) * tree.block_count + block[known],
-        minlength=stratum_count * tree.block_count,
-    ).reshape(stratum_count, tree.block_count)
+        codes[known].astype(np.int64) * record_count + blocks.record_index(block, draws)[known],
+        minlength=stratum_count * record_count,
+    ).reshape(stratum_count, record_count)
     return BlockModel(
         guide=guide,
-        blocks=Blocks(tree=tree, cuts=cuts, laws=laws, records=records),
+        blocks=blocks,
         counts=counts,
         beta=beta,
     )
@@ -233,6 +239,7 @@ def place_best(
     *,
     draws: RowDraws,
     planning: tuple[FloatArray, CodeArray],
+    equal_rows: FloatArray | None,
     block_count: BlockCount,
     beta: float,
     threshold: float,
@@ -248,6 +255,8 @@ def place_best(
     draws : RowDraws
     planning : (float array, int array)
         The scores and the strata of the planning rows, to grow a tree by.
+    equal_rows : float array or None
+        As in `proven_plans`.
     block_count, beta, threshold, confidence
         As in `Repairer`.
     """
@@ -265,11 +274,6 @@ def place_best(
                 "blocks than rows"
             )
         return placed(planned_by_rows(row_counts, block_count))
-    equal_rows = None
-    if not draws.is_keyed:
-        equal_rows = np.array(
-            [mean_equal_rows(draws.content[codes == stratum]) for stratum in range(row_counts.size)]
-        )
     plans = proven_plans(
         row_counts,
         equal_rows=equal_rows,
@@ -291,6 +295,24 @@ def place_best(
         return proven
     most = int(row_counts.max()) // MIN_ROWS_PER_UNPROVEN_BLOCK
     return placed(planned_by_rows(row_counts, int(np.clip(most, 2, MAX_UNPROVEN_BLOCKS))))
+
+
+def expected_equal_rows(
+    draws: RowDraws, codes: CodeArray, *, planning: IntArray, placing: IntArray
+) -> FloatArray | None:
+    """Return how many placing rows of its stratum are equal to a row, as the planning rows say.
+
+    Not as the placing rows say, so that which plans are tried does not depend on them. None if rows
+    have keys. Without planning rows nothing is expected.
+    """
+    if draws.is_keyed:
+        return None
+    sizes = np.bincount(codes[placing])
+    equal_rows = np.zeros(sizes.size)
+    for stratum, size in enumerate(sizes):
+        content = draws.content[planning[codes[planning] == stratum]]
+        equal_rows[stratum] = mean_equal_rows(content) * size / max(content.size, 1)
+    return equal_rows
 
 
 def mean_equal_rows(content: HashArray) -> float:

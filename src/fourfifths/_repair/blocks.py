@@ -26,6 +26,8 @@ from fourfifths._tables.types import ColumnType
 LEAF = -1  # stands for the score of a node that is not cut
 MAX_TREE_ROWS = 20_000  # of the planning rows, to choose by which score a node is cut
 MAX_RECORD_ROWS = 200_000  # to take medians and most frequent values of
+DECIMALS_OF_WEIGHTS = 12
+MIN_ROWS_PER_PART = 10  # with fewer, a typical record may be one person's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,8 +330,8 @@ def typical_records(
 
     Of numbers, dates and ordered categories it is the weighted median that occurs in the column, of
     other categories the most frequent one. Missing is a value like any other: of a number it is
-    typical where more than half of the rows have none. A part without rows has the record of its
-    whole block.
+    typical where more than half of the rows have none. A part of few rows has the record of its
+    whole block: it would be the record of somebody.
 
     Parameters
     ----------
@@ -350,7 +352,8 @@ def typical_records(
             records[:, 0, index] = whole
             continue
         cell = block * part_count + part
-        parts, has_rows = typical(values, cell, weight=weight, cell_count=records[..., 0].size)
+        parts, _ = typical(values, cell, weight=weight, cell_count=records[..., 0].size)
+        has_rows = np.bincount(cell, minlength=parts.size) >= MIN_ROWS_PER_PART
         filled = np.where(has_rows, parts, np.repeat(whole, part_count))
         records[:, :, index] = filled.reshape(shape)
     return records
@@ -404,6 +407,7 @@ def most_frequent(
         weights=weight,
         minlength=cell_count * (category_count + 1),
     ).reshape(cell_count, category_count + 1)
-    best = table.argmax(axis=1).astype(np.float64)
+    # Sums of weights are rounded differently in another order of the rows; ties must stay ties.
+    best = table.round(DECIMALS_OF_WEIGHTS).argmax(axis=1).astype(np.float64)
     best[best == category_count] = np.nan
     return best, table.sum(axis=1) > 0

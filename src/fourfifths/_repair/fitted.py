@@ -12,7 +12,8 @@ from fourfifths._repair.columns.model import Model
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.draws import RowDraws, draws_of
 from fourfifths._repair.explain import Explanation, explain_block, explain_row
-from fourfifths._repair.proof import Proof, prove
+from fourfifths._repair.guide import EstimatorGuide
+from fourfifths._repair.proof import Circumstances, Proof, prove
 from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen
 from fourfifths._tables.types import ColumnType, check_finite
@@ -153,7 +154,13 @@ class FittedRepair:
         )
 
     def proof(
-        self, *, beta: float | None, threshold: float, confidence: float, amount: float
+        self,
+        *,
+        beta: float | None,
+        threshold: float,
+        confidence: float,
+        amount: float,
+        unseen: Unseen = "error",
     ) -> Proof | None:
         """Return what is proven of the repaired columns; None of columns repaired one by one."""
         if not isinstance(self.model, BlockModel):
@@ -167,6 +174,12 @@ class FittedRepair:
             threshold=threshold,
             confidence=confidence,
             amount=amount,
+            circumstances=Circumstances(
+                has_variety=self.model.blocks.variety > 1,
+                has_own_guide=isinstance(self.model.guide, EstimatorGuide),
+                keeps_unseen=unseen == "keep",
+                strata_are=" & ".join(self.strata.by),
+            ),
         )
 
     def draws(

@@ -41,7 +41,7 @@ MAX_DRAWS_OVER_PAIRS = 500_000  # more confidence than these can show is not pro
 # The part of the risk that is spent on rows that tie with a cut. Which plan is taken may depend on
 # how many do, so each plan that may be tried has its own part of that.
 TIE_RISK = 0.2
-MAX_PLANS = 8
+MAX_PLANS = 20
 # More blocks than this expected distance between two strata allows keep hardly more of a score, and
 # a classifier with many new rows finds the distance: its BER is (1 - distance) / 2.
 MAX_EXPECTED_VARIATION = 0.035
@@ -167,6 +167,28 @@ class Proof(Result):
         return [flat(plain(pair)) for pair in self.pairs]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Circumstances:
+    """What else a proof rests on.
+
+    Attributes
+    ----------
+    has_variety : bool
+        Whether a draw chooses among several records of a block.
+    has_own_guide : bool
+        Whether the guide was given, and not learned here.
+    keeps_unseen : bool
+        Whether rows without a fitted stratum stay as they were.
+    strata_are : str
+        The columns that the strata are made of.
+    """
+
+    has_variety: bool = False
+    has_own_guide: bool = False
+    keeps_unseen: bool = False
+    strata_are: str = "protected"
+
+
 def prove(
     laws: Sequence[BlockLaw],
     counts: IntArray,
@@ -177,6 +199,7 @@ def prove(
     threshold: float,
     confidence: float,
     amount: float,
+    circumstances: Circumstances | None = None,
 ) -> Proof:
     """Return what the law of the shares proves.
 
@@ -184,15 +207,21 @@ def prove(
     ----------
     laws : sequence of BlockLaw
         Of each stratum.
-    counts : int array of shape (strata, blocks)
+    counts : int array of shape (strata, records)
         The rows of the repaired table.
     labels, columns : sequence of str
         The strata's names, and those of the repaired columns.
     beta, threshold, confidence : float
     amount : float
         The share of the rows that is repaired.
+    circumstances : Circumstances, optional
+        Of the fit, for the assumptions.
     """
+    circumstances = circumstances or Circumstances()
     block_count = int(sum(laws[0].leaves))
+    is_keyed = laws[0].tied is None
+    # Without a key, a draw by content tells equal rows of one call apart, but not of several.
+    is_divided = circumstances.has_variety or any(law.spacings.size < block_count for law in laws)
     strata = tuple(
         StratumBlocks(
             stratum=label,
@@ -255,6 +284,8 @@ def prove(
             stratum_count=len(laws),
             rows_needed=rows_needed,
             block_count=block_count,
+            is_keyed=is_keyed,
+            is_divided=is_divided,
         ),
         beta=beta,
         threshold=threshold,
@@ -267,11 +298,7 @@ def prove(
         curve=curve,
         rows_needed=rows_needed,
         columns=tuple(map(str, columns)),
-        assumptions=assumptions(
-            columns,
-            is_keyed=laws[0].tied is None,
-            is_divided=any(law.spacings.size < block_count for law in laws),
-        ),
+        assumptions=assumptions(columns, circumstances, is_keyed=is_keyed, is_divided=is_divided),
         versions={name: version(name) for name in ("fourfifths", "numpy", "scipy")},
     )
 
@@ -548,6 +575,8 @@ def reason(
     stratum_count: int,
     rows_needed: int | None,
     block_count: int,
+    is_keyed: bool,
+    is_divided: bool,
 ) -> str:
     """Return the sentence that says what is proven, or why nothing is."""
     if amount < 1:
@@ -560,37 +589,53 @@ def reason(
             f"there are {stratum_count} strata, and pairs of more than {MAX_STRATA} are not "
             "proven; make coarser strata"
         )
-    rules = f"that selects at least {beta:.1%} of each group"
+    rules = f"that selects at least {100 * beta:.3g}% of each group"
+    new_rows = "in the long run of new rows"
+    if is_divided and not is_keyed:
+        new_rows += " that are repaired together in one call (with a key, also one by one)"
+    if not np.isnan(lowest) and lowest <= 0:
+        return (
+            f"a confidence of {100 * confidence:g}% is more than the simulation of the law can "
+            "show; ask for less"
+        )
     if lowest >= threshold:
         return (
             f"proven for every rule: with {100 * confidence:g}% confidence, no rule that uses only "
-            f"the repaired columns and {rules} has an impact ratio below {lowest:.3f} on new rows; "
-            f"on the table that was repaired none has a ratio below {table_lowest:.3f}"
+            f"the repaired columns and {rules} has an impact ratio below {lowest:.3f} {new_rows}; "
+            f"on the table that the repair was fitted to the lowest ratio of any rule is "
+            f"{table_lowest:.3f}"
         )
     remedy = "no number of rows like these would prove more with so many blocks"
     if rows_needed:
         remedy = f"about {rows_needed:,} rows like these would prove {threshold:g}"
     if block_count > 2:
         remedy += "; fewer blocks prove more"
+    if not is_keyed:
+        remedy += "; a key (key=...) proves more where rows are equal"
     return (
         f"with {100 * confidence:g}% confidence, no rule that uses only the repaired columns and "
-        f"{rules} has an impact ratio below {lowest:.3f} on new rows, which does not reach the "
+        f"{rules} has an impact ratio below {lowest:.3f} {new_rows}, which does not reach the "
         f"threshold {threshold:g}; {remedy}"
     )
 
 
 def assumptions(
-    columns: Sequence[str], *, is_keyed: bool, is_divided: bool = False
+    columns: Sequence[str],
+    circumstances: Circumstances,
+    *,
+    is_keyed: bool,
+    is_divided: bool,
 ) -> tuple[str, ...]:
     """Return what the proof takes for granted.
 
     Parameters
     ----------
     columns : sequence of str
+    circumstances : Circumstances
     is_keyed : bool
         Whether rows have keys.
     is_divided : bool
-        Whether a draw divides the rows of some strata over blocks, because they are cut coarser.
+        Whether a draw divides rows over blocks or records.
     """
     names = ", ".join(map(str, columns))
     draws = (
@@ -601,12 +646,24 @@ def assumptions(
     )
     if is_divided and not is_keyed:
         draws += (
-            "; in groups with few rows a draw divides rows over blocks: of rows with the same "
-            "content, it tells only those of one call apart"
+            "; a draw divides rows over blocks or records, and of rows with the same content it "
+            "tells only those of one call apart: the limit does not hold for rows that are "
+            "repaired in separate calls"
         )
-    return (
-        "new rows come from the same population as the rows that were placed, group by group",
+    listed = [
+        "new rows come from the same population as the rows that were placed, group by group, and "
+        "rows are independent of each other",
         f"a rule uses only the repaired columns: {names}",
-        "the groups of new rows are those that the repair was told",
+        f"the groups are the strata of the repair ({circumstances.strata_are}), as it is told them",
+        "the limit is one of rates in the long run; the ratio of a small batch also varies by "
+        "chance",
         draws,
-    )
+    ]
+    if circumstances.has_own_guide:
+        listed.append("the given guide has not seen the rows that the repair was fitted to")
+    if circumstances.keeps_unseen:
+        listed.append(
+            "rows whose group is missing or was not fitted stay as they were, and nothing is "
+            "proven of them"
+        )
+    return tuple(listed)

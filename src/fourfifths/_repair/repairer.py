@@ -281,7 +281,11 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         confidence = self.confidence if confidence is None else confidence
         _check_proof_options({"beta": beta, "threshold": threshold, "confidence": confidence})
         proof = self.fitted_.proof(
-            beta=beta, threshold=threshold, confidence=confidence, amount=float(self.amount)
+            beta=beta,
+            threshold=threshold,
+            confidence=confidence,
+            amount=float(self.amount),
+            unseen=self.unseen,
         )
         if proof is None:
             raise OptionError(
@@ -437,7 +441,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             key=self.key,
         )
         self._prove()
-        if self.blocks == "certified" and self.proof_ and self.proof_.verdict != "certified":
+        is_searched = self.blocks == "certified" and self.amount == 1
+        if is_searched and self.proof_ and self.proof_.verdict != "certified":
             warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
         return rows, codes
 
@@ -535,7 +540,11 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
 
     def _prove(self) -> None:
         self.proof_ = self.fitted_.proof(
-            beta=None, threshold=self.threshold, confidence=self.confidence, amount=1.0
+            beta=None,
+            threshold=self.threshold,
+            confidence=self.confidence,
+            amount=float(self.amount),
+            unseen=self.unseen,
         )
 
     def _transform(self, rows: Rows, codes: CodeArray) -> Any:
@@ -550,7 +559,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     def _read(self, X: Any, *, reset: bool) -> Rows:
         rows = rows_of(X, unknown_tokens(self.unknown))
         if rows.frame is not None:
-            validate_data(self, rows.frame.to_native(), reset=reset, skip_check_array=True)
+            if reset or not self._lacks_only_the_outcome(rows):
+                validate_data(self, rows.frame.to_native(), reset=reset, skip_check_array=True)
             return rows
         if hasattr(X, "dtype") and X.dtype.kind in "mM":
             raise ColumnError(f"X: an array of {X.dtype}; expected numbers")
@@ -563,6 +573,15 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             ensure_min_samples=2 if reset else 1,
         )
         return replace(rows, array=array)
+
+    def _lacks_only_the_outcome(self, rows: Rows) -> bool:
+        """Return whether rows have the fitted columns but for the outcome: new rows have none."""
+        names = [
+            name
+            for name in getattr(self, "feature_names_in_", ())
+            if name not in self._outcome_names or name in rows.columns
+        ]
+        return bool(self._outcome_names) and names == [*rows.columns]
 
     def _codes(self, rows: Rows, protected: Any) -> CodeArray:
         return self.strata_.codes_of(rows, protected, unseen=self.unseen)

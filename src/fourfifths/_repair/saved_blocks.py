@@ -88,11 +88,11 @@ def read_blocks(
     cuts = read_cuts(reader.inside("cuts"), tree, stratum_count=len(stratum_rows))
     counts = reader.array("counts", 2, dtype=np.int64)
     reader.require(
-        counts.shape == (len(stratum_rows), tree.block_count)
+        counts.shape[0] == len(stratum_rows)
         and bool(np.all(counts >= 0))
         and [sum(row) for row in counts.tolist()] == [*stratum_rows],
         "counts",
-        expected="the rows of each stratum in each block",
+        expected="the rows of each stratum with each record",
     )
     law_readers = reader.objects("laws")
     reader.require(len(law_readers) == len(stratum_rows), "laws", expected="one for each stratum")
@@ -105,6 +105,11 @@ def read_blocks(
         isinstance(beta, float) and 0 < beta < 1, "beta", expected="a number between 0 and 1"
     )
     records = read_records(reader, column_types, block_count=tree.block_count)
+    reader.require(
+        counts.shape[1] == tree.block_count * records.shape[1],
+        "counts",
+        expected="the rows of each stratum with each record",
+    )
     return BlockModel(
         guide=guide,
         blocks=Blocks(tree=tree, cuts=cuts, laws=laws, records=records),

@@ -140,7 +140,8 @@ def is_not_repaired(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> bool
         numbers = read_numbers(column) if bool(present.str.contains(WHOLE_NUMBER).all()) else None
         if numbers is None:
             distinct = int(present.n_unique()) if len(present) else 0
-            return distinct > MAX_CATEGORIES_OF_FEW_ROWS and 2 * distinct > len(present)
+            is_mostly_own = distinct > MAX_CATEGORIES_OF_FEW_ROWS and 2 * distinct > len(present)
+            return is_mostly_own or distinct > MAX_CATEGORIES
         present = numbers.filter(~numbers.is_null())
     if not (len(present) and present.dtype.is_integer()):
         return False
