@@ -209,6 +209,7 @@ def test_german_is_not_certified_by_all_auditors():
     assert fourfifths.certify("german").verdict == "not certified"
 
 
+@pytest.mark.slow
 def test_german_is_not_certified():
     found = fourfifths.certify("german", auditors=["logistic"], folds=3)
     assert (found.verdict, found.worst.group) == ("not certified", "age <= 25")

@@ -71,6 +71,7 @@ def test_an_error_names_the_option_and_not_the_argument(shell):
     assert answer.err.startswith("fourfifths: --favorable yess: never occurs in outcome 'passed'")
 
 
+@pytest.mark.slow
 def test_an_error_of_a_saved_repair_names_what_the_file_holds(shell, tmp_path):
     roles = ("--protected", "race", "--columns", "oral", "--small", "pool", "--method", "random")
     shell("repair", "ricci", "out.csv", *roles, "--save", "r.json")

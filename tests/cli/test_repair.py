@@ -560,6 +560,7 @@ def test_an_effect_that_does_not_exist(shell: Shell, source: Path) -> None:
     assert not Path("out.csv").exists()
 
 
+@pytest.mark.slow
 def test_by_default_a_fit_is_audited_and_a_saved_repair_is_not(
     shell: Shell, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -594,6 +595,7 @@ def test_the_table_is_written_before_the_auditors_run(
     assert scores(Path("out.csv")) == FULL
 
 
+@pytest.mark.slow
 def test_markdown_has_the_tables(shell: Shell, source: Path) -> None:
     full = ("repair", "in.csv", "out.csv", *ROLES, "--format", "markdown", "--beta", "0.5")
     out = shell(*full).out

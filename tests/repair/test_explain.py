@@ -123,6 +123,7 @@ def as_python(cell: Any) -> Any:
     return None if value is None or value != value else value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [None, "id"])
 @pytest.mark.parametrize(
     ("method", "amount"),

@@ -64,6 +64,7 @@ def test_a_row_does_not_depend_on_the_rows_beside_it() -> None:
     assert np.array_equal(together, alone)
 
 
+@pytest.mark.slow
 def test_rows_with_a_key_are_distributed_one_by_one_as_rows_together_without() -> None:
     values, group = five_levels(1_200)
     together = Repairer(levels=20, **COLUMN).fit_transform(values, protected=group)
@@ -92,6 +93,7 @@ def test_columns_of_equals_are_split_apart_from_each_other(spread: int) -> None:
     assert np.ptp(found, axis=0) == pytest.approx((spread - 1) / 2, rel=0.01)
 
 
+@pytest.mark.slow
 def test_single_rows_are_chosen_by_random_repair_in_the_share_of_the_amount() -> None:
     frame = HAND.assign(id=range(8))
     repairer = Repairer("g", columns=["x"], amount=0.3, key="id", **COLUMN).fit(frame)

@@ -81,6 +81,7 @@ def test_full_repair_brings_the_ratio_to_one_and_the_auditor_to_guessing() -> No
     assert (curve.repeats, curve.intervals) == (3, "over repeats")
 
 
+@pytest.mark.slow
 def test_the_numbers_do_not_depend_on_the_number_of_processes() -> None:
     one, two = (fourfifths.tradeoff(applicants(), **QUICK, n_jobs=jobs) for jobs in (1, 2))
     assert one.to_dict() == two.to_dict()
