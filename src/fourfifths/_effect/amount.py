@@ -145,7 +145,8 @@ def least_certified_amount(
     Examples
     --------
     >>> import fourfifths
-    >>> repairer = fourfifths.Repairer("race", columns=["oral", "written"], small="pool")
+    >>> options = {"columns": ["oral", "written"], "scope": "column", "small": "pool"}
+    >>> repairer = fourfifths.Repairer("race", **options)
     >>> found = fourfifths.least_certified_amount("ricci", repairer, auditors=["logistic"])
     >>> found.amount is None, found.curve[-1].amount  # 118 rows certify nothing
     (True, 1.0)
