@@ -367,3 +367,14 @@ def test_the_beta_of_a_table() -> None:
 def test_options_that_are_not_understood(options: Any, match: str) -> None:
     with pytest.raises(OptionError, match=match):
         repaired(**options)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_that_the_search_takes_are_certified_by_the_proof(seed: int) -> None:
+    frame = people(6_000)
+    options = {"columns": FEATURES, "keep": "hired", "random_state": seed}
+    floor = Repairer("group", **options).fit(frame).proof_.impact_floor
+    # The line is the limit itself: any other simulation of it would decide by chance.
+    again = Repairer("group", threshold=floor, **options).fit(frame)
+    assert again.proof_.verdict == "certified"
+    assert again.proof_.impact_floor >= floor

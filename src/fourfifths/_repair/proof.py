@@ -41,7 +41,7 @@ MAX_DRAWS_OVER_PAIRS = 500_000  # more confidence than these can show is not pro
 # The part of the risk that is spent on rows that tie with a cut. Which plan is taken may depend on
 # how many do, so each plan that may be tried has its own part of that.
 TIE_RISK = 0.2
-MAX_PLANS = 20
+MAX_PLANS = 8
 # More blocks than this expected distance between two strata allows keep hardly more of a score, and
 # a classifier with many new rows finds the distance: its BER is (1 - distance) / 2.
 MAX_EXPECTED_VARIATION = 0.035
@@ -50,7 +50,7 @@ MIN_ROWS_TO_HIDE = 1_000
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
 # The approximate floor of a plan may be this far from the exact one, below or above.
-APPROXIMATION_ERRORS = np.linspace(-0.08, 0.11, 20)
+APPROXIMATION_ERRORS = np.linspace(-0.06, 0.1, MAX_PLANS)
 
 
 @dataclass(frozen=True, kw_only=True)
