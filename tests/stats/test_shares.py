@@ -199,14 +199,6 @@ def test_blocks_of_a_coarse_cell_have_equal_shares() -> None:
     assert law(12, leaves=[4]).draw_shares(2, np.random.default_rng(0)).tolist() == [[0.25] * 4] * 2
 
 
-def test_a_law_of_more_rows() -> None:
-    grown = law(3, 4, leaves=[2, 1], tied=5).grown(10)
-    assert grown.spacings.tolist() == [30, 40]
-    assert grown.leaves.tolist() == [2, 1]
-    assert grown.tied == 50
-    assert law(3, 4).grown(2).tied is None
-
-
 # --- ties ---
 
 

@@ -24,7 +24,7 @@ def reproduce(
         Path, typer.Option(metavar="DIR", help="The folder for figures, tables and REPORT.md.")
     ] = Path("reproduction"),
     quick: Annotated[  # noqa: FBT002 - typer's way to make a flag
-        bool, typer.Option("--quick", help="Only three amounts and two splits: under two minutes.")
+        bool, typer.Option("--quick", help="Only three amounts and two splits.")
     ] = False,
     jobs: Jobs = -1,
 ) -> None:

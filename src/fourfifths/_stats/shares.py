@@ -138,14 +138,6 @@ class BlockLaw:
         """The number of rows that were cut."""
         return int(self.spacings.sum()) - 1
 
-    def grown(self, factor: float) -> BlockLaw:
-        """Return the law for so many times as many rows."""
-        return BlockLaw(
-            spacings=np.maximum(np.round(self.spacings * factor), 1).astype(np.int64),
-            leaves=self.leaves,
-            tied=None if self.tied is None else int(np.ceil(self.tied * factor)),
-        )
-
     def draw_shares(self, count: int, random: np.random.Generator) -> FloatArray:
         """Draw the shares of further rows in each block: an array of shape (count, blocks)."""
         cells = random.standard_gamma(self.spacings, size=(count, self.spacings.size))
