@@ -15,6 +15,7 @@ from sklearn.linear_model import LinearRegression
 from fourfifths import Repairer
 from fourfifths._repair.block_model import (
     DEFAULT_BETA,
+    BlockModel,
     block_records,
     mean_equal_rows,
     own_beta,
@@ -22,7 +23,7 @@ from fourfifths._repair.block_model import (
     planning_rows,
 )
 from fourfifths._repair.guide import Outcome
-from fourfifths._repair.proof import proven_limits
+from fourfifths._repair.proof import proven_limits, table_floors
 from fourfifths._tables.types import ColumnType
 from fourfifths.errors import ColumnError, OptionError, OutcomeError
 
@@ -391,3 +392,71 @@ def test_blocks_that_the_search_takes_are_certified_by_the_proof() -> None:
         # proof would take some of them again.
         line = limit(size, 0.8) + 1e-6
         assert limit(size, line) >= line
+
+
+# --- what is claimed ---
+
+
+def test_new_rows_need_no_outcome() -> None:
+    frame = people(2_000)
+    repairer = Repairer("group", columns=FEATURES, keep="hired", blocks=4).fit(frame)
+    whole = repairer.transform(frame)
+    assert repairer.transform(frame.drop(columns="hired")).equals(whole.drop(columns="hired"))
+    with pytest.raises(ValueError, match="Feature names"):
+        repairer.transform(frame.drop(columns=["hired", FEATURES[0]]))
+
+
+def test_the_floor_of_the_table_is_that_of_the_records_that_were_written() -> None:
+    frame = people(3_000)
+    options = {"columns": FEATURES, "keep": "hired", "blocks": 4, "variety": 5, "beta": 0.3}
+    repairer = Repairer("group", **options).fit(frame)
+    written = repairer.transform(frame)
+    # Counted again from the table itself: what a rule sees is the record.
+    record = written.groupby(FEATURES, dropna=False, observed=True).ngroup()
+    groups = sorted(frame["group"].unique())
+    counts = [np.bincount(record[frame["group"] == group], minlength=20) for group in groups]
+    assert repairer.proof_ is not None
+    assert repairer.proof_.table_floor == pytest.approx(table_floors(np.array(counts), 0.3).min())
+
+
+def test_a_repair_in_part_proves_nothing() -> None:
+    frame = people(3_000)
+    repairer = Repairer("group", columns=FEATURES, keep="hired", blocks=2, amount=0.5).fit(frame)
+    assert repairer.proof_ is not None
+    assert repairer.proof_.verdict == "inconclusive"
+    assert "only a share 0.5 of the rows is repaired" in repairer.proof_.because
+
+
+def test_without_a_key_draws_that_divide_rows_cover_one_call() -> None:
+    frame = people(3_000)
+    options = {"columns": FEATURES, "keep": "hired", "blocks": 2, "beta": 0.3}
+    one_call = "repaired together in one call"
+    for variety, key, is_limited in ((1, None, False), (3, None, True), (3, "id", False)):
+        repairer = Repairer("group", variety=variety, key=key, **options).fit(frame)
+        assert repairer.proof_ is not None
+        assert (one_call in repairer.proof_.because) is is_limited
+
+
+def test_a_proof_names_what_else_it_rests_on() -> None:
+    frame = people(3_000)
+    options = {"columns": FEATURES, "blocks": 2, "unseen": "keep"}
+    repairer = Repairer("group", guide=FirstColumn(), **options).fit(frame)
+    assert repairer.proof_ is not None
+    assumed = " ".join(repairer.proof_.assumptions)
+    assert "the given guide has not seen the rows" in assumed
+    assert "stay as they were, and nothing is proven of them" in assumed
+    assert "(group)" in assumed
+
+
+def test_a_guide_of_several_scores_cuts_by_more_than_the_first() -> None:
+    random = np.random.default_rng(0)
+    values = random.normal(size=(3_000, 3))
+
+    class Scores:
+        def predict(self, table: Any) -> Any:
+            return np.asarray(table)
+
+    repairer = Repairer(guide=Scores(), blocks=8)
+    repairer.fit(values, protected=random.integers(0, 2, 3_000))
+    assert isinstance(repairer.model_, BlockModel)
+    assert {*repairer.model_.blocks.tree.score.tolist()} == {-1, 0, 1, 2}
