@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fourfifths._repair.repairer import Repairer
     from fourfifths._stats.balanced_error import ber_threshold, impact_bound
     from fourfifths._stats.significance import ShareTest, against_share
+    from fourfifths._tables.table import read_table
     from fourfifths._tradeoff.result import Tradeoff
     from fourfifths._tradeoff.tradeoff import tradeoff
     from fourfifths.errors import FourfifthsError
@@ -44,6 +45,7 @@ __all__ = [
     "impact",
     "impact_bound",
     "least_certified_amount",
+    "read_table",
     "tradeoff",
     "verify",
 ]
@@ -68,6 +70,7 @@ _HOMES = {
     "impact": "_impact.impact",
     "impact_bound": "_stats.balanced_error",
     "least_certified_amount": "_effect.amount",
+    "read_table": "_tables.table",
     "tradeoff": "_tradeoff.tradeoff",
     "verify": "_certify.verify",
 }

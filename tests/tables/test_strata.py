@@ -13,7 +13,6 @@ from kinds_of_tables import DATAFRAMES
 
 from fourfifths._tables.groups import Bands
 from fourfifths._tables.load import rows_of
-from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.strata import (
     MAX_STRATA,
     MIN_ROWS_PER_STRATUM,
@@ -23,6 +22,7 @@ from fourfifths._tables.strata import (
     stratum_names,
     written,
 )
+from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import ColumnError, GroupError
 
 

@@ -28,9 +28,9 @@ from fourfifths._effect.result import ModelImpact, RepairEffect
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.load import Rows, load_rows, with_columns
-from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.table import Table, open_table
+from fourfifths._tables.values import unknown_tokens
 from fourfifths._tables.write import write_table
 from fourfifths.errors import (
     ColumnError,

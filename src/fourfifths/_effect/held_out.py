@@ -19,7 +19,7 @@ from fourfifths._arrays import IntArray
 from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.load import rows_of
-from fourfifths._tables.numbers import unknown_tokens
+from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import ColumnError, GroupError, OutcomeError
 
 FOLDS = 5

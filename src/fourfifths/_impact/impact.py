@@ -205,13 +205,16 @@ def impact(
         weights_are=weights_are if roles.weights else None,
         within=roles.within,
         attributes=measured,
-        notes=impact_notes(
-            measured,
-            counts,
-            roles=roles,
-            rule=profile,
-            weights_are=weights_are,
-            outcome_missing=outcome_missing,
+        notes=(
+            *opened.notes,
+            *impact_notes(
+                measured,
+                counts,
+                roles=roles,
+                rule=profile,
+                weights_are=weights_are,
+                outcome_missing=outcome_missing,
+            ),
         ),
     )
 

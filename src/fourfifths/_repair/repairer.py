@@ -27,9 +27,9 @@ from fourfifths._repair.saved import Saved, load_repair, save_repair
 from fourfifths._tables.groups import find_value, read_bands
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, one_row, rows_of
-from fourfifths._tables.numbers import unknown_tokens
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
+from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import (
     ColumnError,
     OptionError,

@@ -18,8 +18,8 @@ from fourfifths._repair.guide import ColumnGuide, Guide, TreeGuide
 from fourfifths._repair.reader import Reader
 from fourfifths._repair.tree_text import check_trees
 from fourfifths._stats.shares import BlockLaw
-from fourfifths._tables.numbers import MAX_EXACT_INTEGER
 from fourfifths._tables.types import ColumnType
+from fourfifths._tables.values import MAX_EXACT_INTEGER
 
 SAME_SHAPE = "as many as there are nodes, strata, blocks and columns"
 # Dates are microseconds since 1970. Python's end with the year 9999.

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.files import csv_header, in_one_line, kind_of, read
-from fourfifths._tables.numbers import is_number, known_values, read_numbers
 from fourfifths._tables.table import TableLike, Value, open_table
 from fourfifths._tables.types import (
     AskedType,
@@ -32,6 +31,7 @@ from fourfifths._tables.types import (
     type_of,
     typed_values,
 )
+from fourfifths._tables.values import is_number, known_values, read_numbers
 from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray
 from fourfifths._tables.groups import Bands, check_banded, find_value, read_bands, with_bands
-from fourfifths._tables.numbers import known_values, unknown_tokens
 from fourfifths._tables.table import Table, Value
+from fourfifths._tables.values import known_values, unknown_tokens
 from fourfifths.errors import ColumnError, OptionError, OutcomeError, listed
 
 # Pairs of outcomes in which the second is so clearly the favorable one that it need not be named.

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.groups import Group
-from fourfifths._tables.numbers import (
+from fourfifths._tables.table import Table
+from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
     WHOLE_NUMBER,
     beyond_exact,
     check_words,
     is_number,
 )
-from fourfifths._tables.table import Table
 from fourfifths.errors import ColumnError
 
 FeatureKind = Literal["number", "category"]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from fourfifths._arrays import CodeArray
 from fourfifths._tables.groups import Bands, Group, check_banded, label
 from fourfifths._tables.load import Rows
-from fourfifths._tables.numbers import MissingText, is_number, is_text, known_values
 from fourfifths._tables.table import Value
 from fourfifths._tables.types import ColumnType, to_numbers
+from fourfifths._tables.values import MissingText, is_number, is_text, known_values
 from fourfifths.errors import ColumnError, GroupError, listed
 
 Unseen = Literal["error", "keep"]

@@ -7,14 +7,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import narwhals as nw
 
 from fourfifths import datasets
 from fourfifths._tables.files import in_one_line, read
-from fourfifths._tables.numbers import NUMBER, is_text, with_room_for_null, without_missing
+from fourfifths._tables.values import (
+    NUMBER,
+    DecimalMark,
+    Reading,
+    is_text,
+    unknown_tokens,
+    with_room_for_null,
+    without_missing,
+)
 from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
@@ -26,13 +34,16 @@ class Table:
     """A lazy table whose rows stay where they are.
 
     Its columns are called c0, c1, ... inside, because a backend may read a name like "a.b" or "*"
-    as more than a name; `names` maps the user's names to those.
+    as more than a name; `names` maps the user's names to those. `notes` says what was assumed when
+    the table was read; every result repeats it.
     """
 
     frame: nw.LazyFrame[Any]
     names: Mapping[str, str]
     name: str
     dataset: datasets.Dataset | None = None
+    reading: Reading = field(default_factory=Reading)
+    notes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -110,8 +121,10 @@ class Table:
         return replace(self, frame=frame, names={**self.names, name: inner_name})
 
 
-def open_table(source: TableLike) -> Table:
+def open_table(source: TableLike, reading: Reading | None = None) -> Table:
     """Return the `Table` for a dataframe, a file, a shipped data set or its name.
+
+    A table that is open already keeps the reading that it was opened with.
 
     Examples
     --------
@@ -120,11 +133,12 @@ def open_table(source: TableLike) -> Table:
     """
     if isinstance(source, Table):
         return source
+    reading = reading or Reading()
     # Only files have an ending: a name with a dot in it is no data set's.
     if isinstance(source, str) and "." not in source and source in datasets.names():
         source = datasets.load(source)
     if isinstance(source, datasets.Dataset):
-        return _wrap(read(source.path), source.name, source)
+        return _wrap(read(source.path), name=source.name, dataset=source, reading=reading)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         if "." not in path and not os.path.exists(path):  # noqa: PTH110 - a name, not yet a path
@@ -132,11 +146,54 @@ def open_table(source: TableLike) -> Table:
                 f"{path}: neither a file nor a shipped data set{nearest(path, datasets.names())} "
                 f"(data sets: {listed(datasets.names())})"
             )
-        return _wrap(read(path), path, None)
-    return _wrap(source, "the table", None)
+        return _wrap(read(path), name=path, dataset=None, reading=reading)
+    return _wrap(source, name="the table", dataset=None, reading=reading)
 
 
-def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
+def read_table(
+    source: TableLike,
+    *,
+    sheet: str | None = None,
+    header_row: int | None = None,
+    decimal: DecimalMark | None = None,
+    known: Any = (),
+    exact_values: bool = False,
+) -> Table:
+    """Open a table and say how it is to be read; any other function takes the result.
+
+    Parameters
+    ----------
+    source : dataframe, path, str or Dataset
+        As for `fourfifths.impact`.
+    sheet : str, optional
+        The sheet of a workbook. It may be omitted if only one sheet holds a table.
+    header_row : int, optional
+        The line, or row of a sheet, that holds the names of the columns; the first is 1.
+    decimal : {".", ","}, optional
+        The decimal mark of numbers that are written as text.
+    known : value or sequence of values, optional
+        Values that are groups or outcomes, although they look like "not known".
+    exact_values : bool
+        Whether values that differ only in case or in surrounding spaces are kept apart.
+
+    Examples
+    --------
+    >>> import fourfifths
+    >>> ricci = fourfifths.read_table("ricci", exact_values=True)
+    >>> fourfifths.impact(ricci, protected="race", outcome="passed").reference
+    'W'
+    """
+    reading = Reading(
+        sheet=sheet,
+        header_row=header_row,
+        decimal=decimal,
+        known=unknown_tokens(known),
+        exact_values=exact_values,
+    )
+    return open_table(source, reading)
+
+
+def _wrap(native: Any, *, name: str, dataset: datasets.Dataset | None, reading: Reading) -> Table:
     try:
         frame = nw.from_native(native).lazy()
         columns = frame.collect_schema().names()
@@ -156,7 +213,7 @@ def _wrap(native: Any, name: str, dataset: datasets.Dataset | None) -> Table:
         frame = nw.from_native(relation.project(", ".join(quoted)))
     else:
         frame = frame.rename(names)
-    return Table(frame=frame, names=names, name=name, dataset=dataset)
+    return Table(frame=frame, names=names, name=name, dataset=dataset, reading=reading)
 
 
 def quote(name: str) -> str:

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import FloatArray
-from fourfifths._tables.numbers import (
+from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
     WHOLE_NUMBER,
     MissingText,

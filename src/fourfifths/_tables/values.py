@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from numbers import Real
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import narwhals as nw
 import numpy as np
@@ -30,6 +30,32 @@ MAX_WHOLE_DIGITS = 18  # of a 64-bit integer
 MAX_EXACT_INTEGER = 2**53  # from here on, floating-point numbers skip whole numbers
 TEXT_TYPES = (nw.String, nw.Categorical, nw.Enum)
 Frame = TypeVar("Frame", nw.DataFrame[Any], nw.LazyFrame[Any])
+DecimalMark = Literal[".", ","]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What the user says about how a table is to be read; all of it may be left to the package.
+
+    Attributes
+    ----------
+    sheet : str or None
+        The sheet of a workbook.
+    header_row : int or None
+        The line, or row of a sheet, that holds the names of the columns; the first is 1.
+    decimal : {".", ","} or None
+        The decimal mark of numbers that are written as text.
+    known : tuple
+        Values that are groups or outcomes, although they look like "not known".
+    exact_values : bool
+        Whether values that differ only in case or in surrounding spaces are kept apart.
+    """
+
+    sheet: str | None = None
+    header_row: int | None = None
+    decimal: DecimalMark | None = None
+    known: tuple[Any, ...] = ()
+    exact_values: bool = False
 
 
 def is_text(dtype: nw.dtypes.DType) -> bool:

@@ -15,7 +15,7 @@ import pytest
 from kinds_of_tables import DATAFRAMES, EVERY_KIND, TYPED, cells, in_memory, kinds
 
 import fourfifths
-from fourfifths._tables.numbers import (
+from fourfifths._tables.values import (
     MissingText,
     check_words,
     is_number,
