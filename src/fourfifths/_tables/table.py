@@ -180,7 +180,7 @@ def read_table(
     --------
     >>> import fourfifths
     >>> ricci = fourfifths.read_table("ricci", exact_values=True)
-    >>> fourfifths.impact(ricci, protected="race", outcome="passed").reference
+    >>> fourfifths.impact(ricci, protected="race", outcome="passed").attributes[0].reference
     'W'
     """
     reading = Reading(
