@@ -5,8 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from counted import printed
-from scipy.stats import binomtest, chi2_contingency, fisher_exact, hypergeom
+from scipy.stats import chi2_contingency, fisher_exact, hypergeom
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import (
     power_proportions_2indep,
@@ -14,7 +13,6 @@ from statsmodels.stats.proportion import (
     proportions_ztest,
 )
 
-import fourfifths
 from fourfifths._stats.significance import (
     cohen_h,
     detectable_ratio,
@@ -27,7 +25,6 @@ from fourfifths._stats.significance import (
     z_statistic,
     z_test_power,
 )
-from fourfifths.errors import OptionError
 
 TABLES = [
     (26, 48, 206, 259),
@@ -131,26 +128,6 @@ def test_holm_takes_no_account_of_what_was_not_compared():
 
 def test_holm_of_nothing_is_nothing():
     assert holm([]).tolist() == []
-
-
-def test_castaneda():
-    castaneda = fourfifths.against_share(339, 870, share=0.791)
-    assert castaneda.expected == printed("688.17")
-    assert castaneda.standard_deviations == printed("-29.11")
-    assert castaneda.shortfall == printed("349.17")
-    assert castaneda.p == pytest.approx(binomtest(339, 870, 0.791).pvalue)
-
-
-@pytest.mark.parametrize("share", [0, 1, -0.1, 1.1, float("nan")])
-def test_a_share_is_between_0_and_1(share):
-    with pytest.raises(OptionError, match=r"share=.*expected a share between 0 and 1"):
-        fourfifths.against_share(1, 2, share=share)
-
-
-@pytest.mark.parametrize(("observed", "n"), [(3, 2), (-1, 2), (0, 0)])
-def test_observed_is_part_of_n(observed, n):
-    with pytest.raises(OptionError, match=r"expected 0 <= observed <= n"):
-        fourfifths.against_share(observed, n, share=0.5)
 
 
 def test_the_first_true_integer_is_found_for_each_element():

@@ -7,7 +7,6 @@ the reference. A negative statistic means that the group is selected less often.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from scipy.special import ndtr, ndtri
 
 from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._stats.intervals import MIN_DEVIATION, bisect
-from fourfifths.errors import OptionError
 
 DEFAULT_POWER = 0.8  # the usual choice, after Cohen (1988)
 RATIO_HALVINGS = 34  # a ratio in [0, 1] is then accurate to 1e-10
@@ -247,64 +245,6 @@ def holm(p: ArrayLike) -> FloatArray:
     adjusted = np.full(raw.shape, np.nan)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShareTest:
-    """A group's number among the selected, compared with its share of an outside population.
-
-    Attributes
-    ----------
-    expected : float
-        `n` times the share.
-    shortfall : float
-        `expected` minus the observed number.
-    standard_deviations : float
-        The binomial z: (observed - expected) / sqrt(n share (1 - share)).
-    p : float
-        Two-sided exact binomial p-value.
-    """
-
-    expected: float
-    shortfall: float
-    standard_deviations: float
-    p: float
-
-
-def against_share(observed: int, n: int, *, share: float) -> ShareTest:
-    """Compare a group's number among the selected with its share of an outside population.
-
-    As in Castaneda v. Partida, 430 U.S. 482 (1977), note 17: of 870 persons summoned as grand
-    jurors 339 were Mexican-American, in a county where 79.1% of the population was.
-
-    Parameters
-    ----------
-    observed, n : int
-        How many of the selected belong to the group, and how many were selected.
-    share : float
-        The group's share of the population, in (0, 1).
-
-    Examples
-    --------
-    >>> castaneda = against_share(339, 870, share=0.791)
-    >>> round(castaneda.expected, 2), round(castaneda.standard_deviations, 2)
-    (688.17, -29.11)
-    """
-    if not 0 < share < 1:
-        raise OptionError(f"share={share!r}: expected a share between 0 and 1, neither included")
-    if not 0 <= observed <= n or n < 1:
-        raise OptionError(f"observed={observed!r}, n={n!r}: expected 0 <= observed <= n and n >= 1")
-    from scipy.stats import binomtest
-
-    # Binomial: the population is so large that each one summoned leaves its shares unchanged.
-    expected = n * share
-    deviation = float(np.sqrt(n * share * (1 - share)))
-    return ShareTest(
-        expected=expected,
-        shortfall=expected - observed,
-        standard_deviations=(observed - expected) / deviation,
-        p=float(binomtest(observed, n, share).pvalue),
-    )
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
