@@ -73,6 +73,11 @@ def flat(record: Mapping[str, Any]) -> Record:
     return row
 
 
+def json_text(content: Mapping[str, Any]) -> str:
+    """Return plain values as JSON text."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+
+
 class Result:
     """The base of every result: a dataclass that knows how to show itself.
 
@@ -109,7 +114,7 @@ class Result:
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        return json_text(self.to_dict())
 
     def to_records(self) -> list[Record]:
         """Return the rows of a flat table; one row unless the result says otherwise."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -41,7 +42,13 @@ def test_an_audit_shows_the_ratio_and_the_finding(teal):
 def test_json_is_what_python_says(teal, tmp_path):
     answer = teal(*AUDIT, "--format", "json")
     result = fourfifths.impact("teal.csv", protected="group", outcome="hired")
-    assert json.loads(answer.out) == result.to_dict()
+    content = json.loads(answer.out)
+    provenance = content.pop("provenance")
+    assert content == result.to_dict()
+    assert provenance["command"] == "fourfifths audit teal.csv " + " ".join(
+        (*AUDIT[2:], "--format", "json")
+    )
+    assert provenance["sha256"] == hashlib.sha256(Path("teal.csv").read_bytes()).hexdigest()
 
 
 def test_csv_has_one_row_per_group(teal):
@@ -57,7 +64,8 @@ def test_markdown_has_a_table(teal):
 
 
 def test_the_format_table_can_be_named(teal):
-    assert teal(*AUDIT, "--format", "table").out == teal(*AUDIT).out
+    named = teal(*AUDIT, "--format", "table").out
+    assert named.partition("Command: ")[0] == teal(*AUDIT).out.partition("Command: ")[0]
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
@@ -275,3 +283,50 @@ def test_the_help_says_where_the_rules_are_listed(shell):
 def test_every_rule_can_be_named(teal, rule):
     answer = teal(*AUDIT, "--rule", rule, "--reference", "group=White", "--format", "json")
     assert json.loads(answer.out)["rule"] == rule
+
+
+def test_a_reference_needs_no_column_where_there_is_one(teal):
+    answer = teal(*AUDIT, "--reference", "Black")
+    assert answer.code == 0
+    assert "group, compared with Black" in answer.out
+
+
+def test_a_band_needs_no_column_where_there_is_one(shell, tmp_path):
+    ages = "\n".join(f"{age},{int(age < 45)}" for age in range(20, 70))
+    (tmp_path / "t.csv").write_text(f"age,hired\n{ages}\n")
+    answer = shell("audit", "t.csv", "--protected", "age", "--outcome", "hired", "--band", "50")
+    assert (answer.code, answer.err) == (0, "")
+    assert "50" in answer.out
+
+
+# 26/48 and 206/259 of Connecticut v. Teal are indicated; 9/20 and 10/20 cannot be told apart.
+@pytest.mark.parametrize(
+    ("groups", "fail_on", "code"),
+    [
+        ({"Black": (26, 48), "White": (206, 259)}, "indicated", 3),
+        ({"Black": (26, 48), "White": (206, 259)}, "inconclusive", 3),
+        ({"Black": (9, 20), "White": (10, 20)}, "indicated", 0),
+        ({"Black": (9, 20), "White": (10, 20)}, "inconclusive", 3),
+        ({"Black": (5000, 10000), "White": (5000, 10000)}, "inconclusive", 0),
+    ],
+)
+def test_fail_on(shell, tmp_path, groups, fail_on, code):
+    frame(groups).to_csv(tmp_path / "t.csv", index=False)
+    answer = shell(
+        "audit", "t.csv", "--protected", "group", "--outcome", "hired", "--fail-on", fail_on
+    )
+    assert (answer.code, answer.err) == (code, "")
+
+
+def test_fail_on_means_nothing_without_a_line(teal):
+    answer = teal(*AUDIT, "--rule", "nyc-ll144", "--fail-on", "indicated")
+    assert (answer.code, answer.out) == (2, "")
+    assert "nyc-ll144 draws no line, so that nothing can fail" in answer.err
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_the_page_says_how_it_came_about(teal, form):
+    text = teal(*AUDIT, "--format", form).out
+    for line in ("Command: fourfifths audit teal.csv", "UTC; fourfifths", "has the SHA-256"):
+        assert line in text
+    assert hashlib.sha256(Path("teal.csv").read_bytes()).hexdigest() in text

@@ -70,6 +70,12 @@ def test_json_written_to_a_file_can_be_verified(shell, people):
     assert (code, out) == (0, "verified: the same data, the same certificate (not certified)\n")
 
 
+@pytest.mark.parametrize("fail_on", ["not-certified", "inconclusive"])
+def test_fail_on_a_table_that_is_not_certified(shell, people, fail_on):
+    code, out, err = shell("certify", *ROLES, *QUICK, "--fail-on", fail_on)
+    assert (code, out.startswith("not certified"), err) == (3, True, "")
+
+
 def test_other_data_is_not_verified(shell, people):
     shell("certify", *ROLES, *QUICK, "--format", "json", "--out", "c.json")
     other = pd.read_csv(people)

@@ -61,7 +61,12 @@ BAD = {
         CSV,
         "'sex' is not a protected column",
     ),
-    "a reference without a column": ((*AUDIT, "--reference", "W"), CSV, "expected COL=V"),
+    "a reference twice": (
+        (*AUDIT, "--reference", "race=W", "--reference", "race=B"),
+        CSV,
+        "'race' has a value already",
+    ),
+    "an outcome twice": ((*AUDIT, "--outcome", "race"), CSV, "--outcome: was given 2 times"),
     "a reference without a value": ((*AUDIT, "--reference", "race="), CSV, "expected COL=V"),
     "no designated reference": (
         (*AUDIT, "--rule", "feldman2015"),
@@ -138,7 +143,7 @@ BAD = {
         "--rule ugsep: no such rule; expected one of 'feldman2015', 'ugesp', 'ofccp', 'nyc-ll144', "
         "'lending-air'; did you mean 'ugesp'?",
     ),
-    "two rules": ((*AUDIT, "--rule", "ugesp", "--rule", "ofccp"), CSV, "--rule: 2 were given"),
+    "two rules": ((*AUDIT, "--rule", "ugesp", "--rule", "ofccp"), CSV, "--rule: was given 2 times"),
     "a format that does not exist": ((*AUDIT, "--format", "x"), CSV, "'x' is not one of 'table'"),
     "an option that does not exist": ((*AUDIT, "--colour"), CSV, "--colour"),
     "an option without a value": ((*AUDIT, "--weights"), CSV, "--weights"),

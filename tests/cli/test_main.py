@@ -12,7 +12,8 @@ import fourfifths
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "repair", "tradeoff", "reproduce", "datasets", "rules", "demo"),
+    *("audit", "certify", "verify", "repair", "tradeoff", "share", "reproduce"),
+    *("datasets", "rules", "demo"),
 )
 
 
@@ -54,6 +55,14 @@ def test_the_help_of_a_command_is_at_most_80_columns_wide(shell, monkeypatch, co
     monkeypatch.setenv("COLUMNS", "80")
     lines = shell(command, "--help").out.splitlines()
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_ends_with_two_examples(shell, command):
+    *_, head, first, second = shell(command, "--help").out.rstrip().splitlines()
+    assert head.strip() == "Examples:"
+    assert first.startswith("    fourfifths ")
+    assert second.startswith("    fourfifths ")
 
 
 @pytest.mark.parametrize("command", ["certify", "repair", "tradeoff"])

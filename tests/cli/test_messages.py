@@ -176,6 +176,7 @@ def test_every_option_with_a_value_is_in_the_table():
         "--quick",
         "--help",
         "--effect",
+        "--fail-on",
         "--drop-protected",
     }
     options = {name for name in options if name.startswith("--")}

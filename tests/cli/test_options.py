@@ -123,7 +123,7 @@ def test_a_result_in_each_format_ends_in_a_line_end(form):
 
 
 def test_delivery_to_a_file_and_to_a_picture(folder, capsys):
-    deliver(measure(TEAL), Format.JSON, out=Path("a.json"), plot=Path("a.png"))
+    deliver(measure(TEAL), Format.JSON, source="ricci", out=Path("a.json"), plot=Path("a.png"))
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "wrote a.png\nwrote a.json\n")
     assert json.loads((folder / "a.json").read_text())["rule"] == "ugesp"
@@ -133,7 +133,7 @@ def test_delivery_to_a_file_and_to_a_picture(folder, capsys):
 
 def test_delivery_to_the_terminal(capsys):
     result = measure(TEAL)
-    deliver(result, Format.CSV, out=None, plot=None)
+    deliver(result, Format.CSV, source="ricci", out=None, plot=None)
     assert capsys.readouterr().out == shell_text(result, Format.CSV)
 
 

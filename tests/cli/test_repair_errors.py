@@ -108,7 +108,7 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
         "columns: no column 'scroe' in in.csv; did you mean 'score'?",
     ),
     "an outcome that does not exist": (
-        (*FIT, "--outcome", "hierd"),
+        (*FILES, "--protected", "group", "--outcome", "hierd"),
         "",
         "outcome: no column 'hierd' in in.csv; did you mean 'hired'?",
     ),
@@ -287,8 +287,8 @@ def test_options_that_mean_nothing(shell: Shell, folder: Path, arguments: tuple[
     [
         (("--beta", "7"), "--beta 7.0: expected a selection rate"),
         (("--reference", "kind=u"), "reference: 'kind' is not a protected column"),
-        (("--outcome", "hired", "--favorable", "yes"), "--favorable yes: never occurs in outcome"),
-        (("--columns", "hired", "--outcome", "hired"), "columns: 'hired' is the outcome"),
+        (("--favorable", "yes"), "--favorable yes: never occurs in outcome"),
+        (("--columns", "hired"), "columns: 'hired' is the outcome"),
         (("--reference", "group=C"), "--reference C: not among the groups of 'group'"),
     ],
 )

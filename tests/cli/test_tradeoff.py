@@ -56,7 +56,6 @@ def test_every_format_and_the_plot(shell, source: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--amounts", "0,a"), "--amounts 0,a: expected numbers"),
         (("--split", "side"), "--split side: no such column"),
         (("--plot", "curve.pdf"), "--plot curve.pdf: expected a name ending in .png or .svg"),
         (("--plot", "no/curve.png"), "there is no folder"),
@@ -74,6 +73,12 @@ def test_bad_input_is_one_line(shell, source: Path, more: tuple[str, ...], says:
     assert answer.code == 2
     assert says in answer.err
     assert len(answer.err.strip().splitlines()) == 1
+
+
+def test_amounts_are_numbers(shell, source: Path) -> None:
+    roles = ("--protected", "group", "--outcome", "hired")
+    answer = shell("tradeoff", "people.csv", *roles, "--amounts", "0,a")
+    assert (answer.code, "--amounts 0,a: expected numbers" in answer.err) == (2, True)
 
 
 def test_too_few_rows_to_split(shell, source: Path) -> None:

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fourfifths._cli.options import (
+    FAILED,
     FORMAT_OPTION,
     Band,
+    DecimalMark,
+    ExactValues,
     Favorable,
     Format,
+    HeaderRow,
+    Known,
     Out,
     Outcome,
     Plot,
     Reference,
+    Sheet,
     Source,
     Unknown,
     bands,
     check_outputs,
     deliver,
-    pairs,
+    opened,
+    reference_of,
 )
 from fourfifths.errors import OptionError
+
+if TYPE_CHECKING:
+    from fourfifths._impact.result import Impact
 
 DEFAULT_RULE = "ugesp"
 
@@ -42,6 +52,13 @@ class MedianOf(StrEnum):
     KNOWN = "known"
 
 
+class FailOnFinding(StrEnum):
+    """Which findings are a failure."""
+
+    INDICATED = "indicated"
+    INCONCLUSIVE = "inconclusive"
+
+
 def audit(
     source: Source,
     protected: Annotated[
@@ -55,13 +72,12 @@ def audit(
     favorable: Favorable = None,
     reference: Reference = None,
     rule: Annotated[
-        list[str] | None,
+        str,
         typer.Option(
             metavar="NAME",
-            help="The rule that judges the figures; 'fourfifths rules' lists them.  "
-            f"[default: {DEFAULT_RULE}]",
+            help="The rule that judges the figures; 'fourfifths rules' lists them.",
         ),
-    ] = None,
+    ] = DEFAULT_RULE,
     weights: Annotated[
         str | None, typer.Option(metavar="COL", help="A column of weights, each 0 or more.")
     ] = None,
@@ -89,24 +105,48 @@ def audit(
     ] = MedianOf.ALL,
     band: Band = None,
     unknown: Unknown = None,
+    known: Known = None,
+    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
+    decimal: DecimalMark = None,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
     output_format: Annotated[Format | None, FORMAT_OPTION] = None,
     out: Out = None,
     plot: Plot = None,
+    fail_on: Annotated[
+        FailOnFinding | None,
+        typer.Option(
+            help="End with exit code 3 if adverse impact is indicated; inconclusive: also if "
+            "something could not be judged."
+        ),
+    ] = None,
 ) -> None:
     """Measure what happened: selection rates, impact ratios, tests, findings."""
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
-    if rule and len(rule) > 1:
-        raise OptionError(f"--rule: {len(rule)} were given; run audit once for each")
     from fourfifths._impact.impact import impact
     from fourfifths._impact.rules import get_rule
 
-    result = impact(
+    profile = get_rule(rule)
+    if fail_on is not None and profile.decision == "none":
+        raise OptionError(
+            f"--fail-on: {profile.name} draws no line, so that nothing can fail; leave it out, or "
+            "choose another --rule"
+        )
+    table = opened(
         source,
+        sheet=sheet,
+        header_row=header_row,
+        decimal=decimal,
+        known=known,
+        exact_values=exact_values,
+    )
+    result = impact(
+        table,
         protected=protected,
         outcome=outcome,
         favorable=favorable,
-        reference=pairs(reference, "--reference", protected) or None,
-        rule=get_rule((rule or [DEFAULT_RULE])[0]),
+        reference=reference_of(reference, protected),
+        rule=profile,
         weights=weights,
         weights_are=weights_are.value,
         within=within,
@@ -115,4 +155,16 @@ def audit(
         bands=bands(band, protected),
         unknown=unknown or (),
     )
-    deliver(result, form, out=out, plot=plot)
+    deliver(result, form, source=source, out=out, plot=plot)
+    raise typer.Exit(FAILED if fail_on is not None and fails(result, fail_on) else 0)
+
+
+def fails(result: Impact, fail_on: FailOnFinding) -> bool:
+    """Return whether an audit found what the command is to fail on."""
+    from fourfifths._impact.rules import INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED
+
+    findings = {group.finding for attribute in result.attributes for group in attribute.groups}
+    is_indicated = any(" is indicated under " in finding for finding in findings)
+    if fail_on is FailOnFinding.INDICATED:
+        return is_indicated
+    return is_indicated or bool(findings & {INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED})

@@ -13,7 +13,12 @@ from fourfifths._cli.options import (
     Band,
     Beta,
     Columns,
+    DecimalMark,
+    ExactValues,
+    FailOn,
     Favorable,
+    HeaderRow,
+    Known,
     Out,
     Outcome,
     PageFormat,
@@ -21,13 +26,16 @@ from fourfifths._cli.options import (
     Protected,
     Reference,
     Seed,
+    Sheet,
     Source,
     Unknown,
     bands,
     check_outputs,
     deliver,
-    pairs,
+    opened,
     rates,
+    reference_of,
+    verdict_code,
 )
 
 
@@ -48,21 +56,35 @@ def certify(
     ] = 100_000,
     band: Band = None,
     unknown: Unknown = None,
+    known: Known = None,
+    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
+    decimal: DecimalMark = None,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
     random_state: Seed = 0,
     output_format: Annotated[PageFormat | None, FORMAT_OPTION] = None,
     out: Out = None,
     plot: Plot = None,
+    fail_on: FailOn = None,
 ) -> None:
     """Certify that auditors find no rule on the other columns with disparate impact."""
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=PageFormat)
     from fourfifths._certify.certify import certify as run
 
-    certificate = run(
+    table = opened(
         source,
+        sheet=sheet,
+        header_row=header_row,
+        decimal=decimal,
+        known=known,
+        exact_values=exact_values,
+    )
+    certificate = run(
+        table,
         protected=protected,
         outcome=outcome,
         favorable=favorable,
-        reference=pairs(reference, "--reference", protected) or None,
+        reference=reference_of(reference, protected),
         columns=columns,
         beta=rates(beta),
         threshold=threshold,
@@ -74,7 +96,8 @@ def certify(
         unknown=unknown or (),
         random_state=random_state,
     )
-    deliver(certificate, form, out=out, plot=plot)
+    deliver(certificate, form, source=source, out=out, plot=plot)
+    raise typer.Exit(verdict_code(certificate.verdict, fail_on))
 
 
 def verify(

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from collections import Counter
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from fourfifths._cli.about import datasets, demo, rules
 from fourfifths._cli.audit import audit
 from fourfifths._cli.certify import certify, verify
 from fourfifths._cli.repair import repair
 from fourfifths._cli.reproduce import reproduce
+from fourfifths._cli.share import share
 from fourfifths._cli.tradeoff import tradeoff
 from fourfifths._text import printable
-from fourfifths.errors import FourfifthsError, RepairError
+from fourfifths.errors import FourfifthsError, OptionError, RepairError
 
 app = typer.Typer(
     name="fourfifths",
@@ -30,8 +34,67 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain help: loading what draws boxes takes longer than all the rest
 )
-for command in (audit, certify, verify, repair, tradeoff, reproduce, datasets, rules, demo):
-    app.command()(command)
+# Each command, and the two examples that its help ends with.
+COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
+    audit: (
+        "fourfifths audit adult --protected sex --protected race",
+        "fourfifths audit hired.xlsx --protected race --outcome hired --out audit.md",
+    ),
+    certify: (
+        "fourfifths certify ricci",
+        "fourfifths certify loans.csv --protected sex --outcome approved --out c.json",
+    ),
+    verify: (
+        "fourfifths verify c.json loans.csv",
+        "fourfifths verify certificate.json adult",
+    ),
+    repair: (
+        "fourfifths repair adult repaired.parquet --save repair.json",
+        "fourfifths repair new.csv out.csv --apply repair.json",
+    ),
+    tradeoff: (
+        "fourfifths tradeoff german --model LR --out curve.csv --plot curve.png",
+        "fourfifths tradeoff loans.csv --protected sex --outcome approved --repeats 5",
+    ),
+    share: (
+        "fourfifths share 339 870 --share 0.791",
+        "fourfifths share 12 40 --share 0.45 --format json",
+    ),
+    reproduce: (
+        "fourfifths reproduce --quick --out quick",
+        "fourfifths reproduce --only german --out german",
+    ),
+    datasets: ("fourfifths datasets", "fourfifths audit ricci"),
+    rules: ("fourfifths rules", "fourfifths audit ricci --rule ofccp"),
+    demo: ("fourfifths demo", "fourfifths demo > demo.txt"),
+}
+
+
+class OnceCommand(TyperCommand):
+    """A command that refuses an option for one value if it is given twice.
+
+    The parser would take the last and say nothing.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line."""
+        _, _, parameters = self.make_parser(ctx).parse_args(args=list(args))
+        uses = Counter(parameter.opts[0] for parameter in parameters if takes_one_value(parameter))
+        for option, count in uses.items():
+            if count > 1:
+                raise OptionError(f"{option}: was given {count} times; give it once")
+        return super().parse_args(ctx, args)
+
+
+def takes_one_value(parameter: Any) -> bool:
+    """Return whether a parameter is an option that holds a single value."""
+    is_option = parameter.param_type_name == "option"
+    return is_option and not parameter.multiple and not parameter.is_flag
+
+
+for command, examples in COMMANDS.items():
+    # \b keeps the lines as they are.
+    app.command(cls=OnceCommand, epilog="\b\nExamples:\n  " + "\n  ".join(examples))(command)
 
 
 def version_callback(value: bool) -> None:  # noqa: FBT001 - typer's signature

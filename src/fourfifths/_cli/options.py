@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from fourfifths._results import json_text
 from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from fourfifths._results import Result
+    from fourfifths._tables.table import Table
+
+FAILED = 3  # the exit code of --fail-on
 
 
 class Format(StrEnum):
@@ -34,6 +39,20 @@ class PageFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
+class Decimal(StrEnum):
+    """The mark between whole and decimal digits."""
+
+    POINT = "."
+    COMMA = ","
+
+
+class FailOnVerdict(StrEnum):
+    """Which verdicts are a failure."""
+
+    NOT_CERTIFIED = "not-certified"
+    INCONCLUSIVE = "inconclusive"
+
+
 # An output file's ending names its format; a file without an ending holds the table.
 FORMAT_OF_ENDING = {"": "table", ".txt": "table", ".json": "json", ".csv": "csv", ".md": "markdown"}
 PLOT_ENDINGS = (".png", ".svg")
@@ -43,7 +62,8 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="FILE|DATASET",
-        help="A CSV, Parquet or JSON lines file, or a shipped data set: ricci, german, adult.",
+        help="A CSV, Excel, Parquet or JSON lines file, or a shipped data set: ricci, german, "
+        "adult.",
         show_default=False,
     ),
 ]
@@ -60,7 +80,9 @@ Favorable = Annotated[
 Reference = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="COL=V", help="The group of a protected column that the others are compared with."
+        metavar="V|COL=V",
+        help="The group that the others are compared with; with several protected columns say "
+        "which column it belongs to.",
     ),
 ]
 Columns = Annotated[
@@ -88,13 +110,49 @@ Beta = Annotated[
 Band = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="COL=N,N",
-        help="Cut a numeric protected column into groups: age=39 makes <= 39 and > 39.",
+        metavar="N|COL=N,N",
+        help="Cut a numeric protected column into groups: age=40 makes under 40, and 40 and over.",
     ),
 ]
 Unknown = Annotated[
     list[str] | None,
     typer.Option(metavar="V", help="A value that means missing, in any column; repeat it."),
+]
+Known = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="V", help="A value that is a group, although it looks like 'not known'; repeat it."
+    ),
+]
+ExactValues = Annotated[
+    bool,
+    typer.Option(
+        "--exact-values",
+        help="Keep values apart that differ only in case or in surrounding spaces.",
+    ),
+]
+DecimalMark = Annotated[
+    Decimal | None,
+    typer.Option(help="The decimal mark of numbers.  [default: what the numbers show]"),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The sheet of a workbook.  [default: the only one]"),
+]
+HeaderRow = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="The line or row that holds the names of the columns.  [default: the first]",
+    ),
+]
+FailOn = Annotated[
+    FailOnVerdict | None,
+    typer.Option(
+        help="End with exit code 3 if the verdict is not certified; inconclusive: if it is "
+        "anything but certified.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="The seed of everything random.")]
 Jobs = Annotated[int, typer.Option(help="Number of processes; -1 uses all cores.")]
@@ -110,6 +168,24 @@ FORMAT_OPTION: Any = typer.Option(
     "--format", help="How to show the result.  [default: by the ending of --out, or table]"
 )
 FormatT = TypeVar("FormatT", bound=StrEnum)
+
+
+def verdict_code(verdict: str, fail_on: FailOnVerdict | None) -> int:
+    """Return the exit code of a command that ends with a verdict.
+
+    Examples
+    --------
+    >>> verdict_code("inconclusive", FailOnVerdict.NOT_CERTIFIED)
+    0
+    >>> verdict_code("inconclusive", FailOnVerdict.INCONCLUSIVE)
+    3
+    """
+    failures = {
+        None: (),
+        FailOnVerdict.NOT_CERTIFIED: ("not certified",),
+        FailOnVerdict.INCONCLUSIVE: ("not certified", "inconclusive"),
+    }
+    return FAILED if verdict in failures[fail_on] else 0
 
 
 def check_outputs(
@@ -163,7 +239,77 @@ def is_same_file(first: Path, second: Path) -> bool:
     return first.resolve() == second.resolve()
 
 
-def deliver(result: Result, form: StrEnum, *, out: Path | None, plot: Path | None) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How a page came about, so that it can be made again and its source recognised.
+
+    Attributes
+    ----------
+    command, date, version : str
+        The command line, when it ran (UTC), and the version of the package.
+    file, sha256 : str
+        The file that was read, and the SHA-256 of its bytes.
+    """
+
+    command: str
+    date: str
+    version: str
+    file: str
+    sha256: str
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the end of a page."""
+        return (
+            f"Command: {self.command}",
+            f"Date: {self.date}; fourfifths {self.version}; {self.file} has the SHA-256",
+            self.sha256,
+        )
+
+
+def provenance_of(source: str) -> Provenance:
+    """Return the provenance of what this command shows about a file or a shipped data set."""
+    import hashlib
+    import shlex
+
+    from fourfifths import __version__, datasets
+
+    path = datasets.load(source).path if source in datasets.names() else source
+    with open(path, "rb") as stream:  # noqa: PTH123 - a traversable of the package has no Path
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return Provenance(
+        command=shlex.join(["fourfifths", *sys.argv[1:]]),
+        date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        version=__version__,
+        file=source,
+        sha256=digest,
+    )
+
+
+def opened(
+    source: str,
+    *,
+    sheet: str | None,
+    header_row: int | None,
+    decimal: Decimal | None,
+    known: Sequence[str] | None,
+    exact_values: bool,
+) -> Table:
+    """Open the table as the options of the command say."""
+    from fourfifths._tables.table import read_table
+
+    return read_table(
+        source,
+        sheet=sheet,
+        header_row=header_row,
+        decimal=None if decimal is None else decimal.value,
+        known=known or (),
+        exact_values=exact_values,
+    )
+
+
+def deliver(
+    result: Result, form: StrEnum, *, source: str, out: Path | None, plot: Path | None
+) -> None:
     """Draw a result if asked to, and print it or write it to a file."""
     from fourfifths._tables.files import replace_file, write_whole
 
@@ -171,38 +317,45 @@ def deliver(result: Result, form: StrEnum, *, out: Path | None, plot: Path | Non
         figure = result.plot()
         replace_file(plot, lambda temporary: figure.savefig(temporary, dpi=PLOT_DPI))
         typer.echo(f"wrote {plot}", err=True)
+    provenance = provenance_of(source)
     if out is None:
-        show(result, form)
+        show(result, form, provenance)
         return
-    write_whole(out, shell_text(result, form))
+    write_whole(out, shell_text(result, form, provenance))
     typer.echo(f"wrote {out}", err=True)
 
 
-def show(result: Result, form: StrEnum) -> None:
+def show(result: Result, form: StrEnum, provenance: Provenance | None = None) -> None:
     """Print a result on standard output; a table in colour if that is a terminal."""
     if form == Format.TABLE:
         from fourfifths._report import print_document
 
-        print_document(shell_document(result), sys.stdout)
+        print_document(shell_document(result, provenance), sys.stdout)
     else:
-        sys.stdout.write(shell_text(result, form))
+        sys.stdout.write(shell_text(result, form, provenance))
 
 
-def shell_text(result: Result, form: StrEnum) -> str:
+def shell_text(result: Result, form: StrEnum, provenance: Provenance | None = None) -> str:
     """Return a result in one of the formats, without colour."""
     from fourfifths._report import document_markdown, document_text
     from fourfifths._report.csv import records_csv
 
+    def as_json() -> str:
+        content = result.to_dict()
+        if provenance is not None:
+            content["provenance"] = asdict(provenance)
+        return json_text(content)
+
     renderers: dict[str, Callable[[], str]] = {
-        Format.TABLE: lambda: f"{document_text(shell_document(result))}\n",
-        Format.JSON: lambda: f"{result.to_json()}\n",
+        Format.TABLE: lambda: f"{document_text(shell_document(result, provenance))}\n",
+        Format.JSON: lambda: f"{as_json()}\n",
         Format.CSV: lambda: records_csv(result.to_records()),
-        Format.MARKDOWN: lambda: document_markdown(shell_document(result)),
+        Format.MARKDOWN: lambda: document_markdown(shell_document(result, provenance)),
     }
     return renderers[form]()
 
 
-def shell_document(result: Result) -> Any:
+def shell_document(result: Result, provenance: Provenance | None = None) -> Any:
     """Return a result as a page whose notes name options instead of Python arguments.
 
     That is why the shell renders the page itself, and does not call `Result.to_markdown`.
@@ -210,6 +363,8 @@ def shell_document(result: Result) -> Any:
     from fourfifths._report import to_document
 
     document = to_document(result)
+    if provenance is not None:
+        document = replace(document, closing=(*document.closing, *provenance.lines()))
     # A note names an argument as in `unknown=['?']`. Without one there is nothing to translate.
     if not any("=" in note for note in document.notes):
         return document
@@ -217,6 +372,16 @@ def shell_document(result: Result) -> Any:
 
     notes = tuple(for_shell(note, is_note=True) for note in document.notes)
     return replace(document, notes=notes)
+
+
+def reference_of(texts: Sequence[str] | None, protected: Sequence[str] | None) -> Any:
+    """Return the designated reference: a value, COL=V pairs, or None."""
+    if not texts:
+        return None
+    # With one protected column its name may be omitted; a data set knows its own.
+    if len(texts) == 1 and "=" not in texts[0] and len(protected or ("",)) == 1:
+        return texts[0]
+    return pairs(texts, "--reference", protected)
 
 
 def pairs(
@@ -229,19 +394,26 @@ def pairs(
         column = max(columns, key=len, default=text.partition("=")[0])
         if not text.startswith(f"{column}=") or not text[len(column) + 1 :]:
             raise OptionError(f"{option} {text!r}: expected COL=V, as in race=White")
+        if column in values:
+            raise OptionError(f"{option} {text!r}: {column!r} has a value already; give it once")
         values[column] = text[len(column) + 1 :]
     return values
 
 
 def bands(texts: Sequence[str] | None, protected: Sequence[str] | None) -> dict[str, list[float]]:
-    """Read COL=N,N."""
+    """Read COL=N,N; with one protected column N,N will do."""
+    columns = list(protected or ())
+    named = [
+        f"{columns[0]}={text}" if len(columns) == 1 and "=" not in text else text
+        for text in texts or ()
+    ]
     edges = {}
-    for column, text in pairs(texts, "--band", protected).items():
+    for column, text in pairs(named, "--band", protected).items():
         try:
             edges[column] = [float(edge) for edge in text.split(",")]
         except ValueError:
             raise OptionError(
-                f"--band {column}={text}: expected numbers separated by commas, as in age=25,40"
+                f"--band {column}={text}: expected numbers separated by commas, as in age=40"
             ) from None
     return edges
 

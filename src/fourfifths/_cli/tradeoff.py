@@ -13,21 +13,27 @@ from fourfifths._cli.options import (
     Auditor,
     Band,
     Columns,
+    DecimalMark,
+    ExactValues,
     Favorable,
     Format,
+    HeaderRow,
     Jobs,
+    Known,
     Out,
     Outcome,
     Plot,
     Protected,
     Reference,
     Seed,
+    Sheet,
     Source,
     Unknown,
     bands,
     check_outputs,
     deliver,
-    pairs,
+    opened,
+    reference_of,
 )
 from fourfifths.errors import OptionError
 
@@ -77,6 +83,11 @@ def tradeoff(
     confidence: Annotated[float, typer.Option(help="Of the intervals, and of the proof.")] = 0.95,
     band: Band = None,
     unknown: Unknown = None,
+    known: Known = None,
+    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
+    decimal: DecimalMark = None,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
     results: Annotated[
         Path | None,
         typer.Option(
@@ -102,12 +113,20 @@ def tradeoff(
     from fourfifths._tradeoff.tradeoff import tradeoff as run
 
     choices: dict[str, Any] = {"methods": method, "scopes": scope, "auditors": auditor}
-    curve = run(
+    table = opened(
         source,
+        sheet=sheet,
+        header_row=header_row,
+        decimal=decimal,
+        known=known,
+        exact_values=exact_values,
+    )
+    curve = run(
+        table,
         protected=protected,
         outcome=outcome,
         favorable=favorable,
-        reference=pairs(reference, "--reference", protected) or None,
+        reference=reference_of(reference, protected),
         columns=columns,
         bands=bands(band, protected),
         unknown=unknown or (),
@@ -121,4 +140,4 @@ def tradeoff(
         random_state=random_state,
         **{name: value for name, value in choices.items() if value},
     )
-    deliver(curve, form, out=out, plot=plot)
+    deliver(curve, form, source=source, out=out, plot=plot)

@@ -340,6 +340,7 @@ def rows_of(X: Any, unknown: Sequence[Value] = ()) -> Rows:  # noqa: N803 - as i
 def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
     """Return all rows of a dataframe, a file or a shipped data set."""
     table = open_table(source)
+    source = table.source
     if table.dataset is not None:
         frame = _read_file(table.dataset.path)
         return Rows(frame=frame, name=table.name, unknown=tuple(unknown))

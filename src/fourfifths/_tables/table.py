@@ -34,8 +34,8 @@ class Table:
     """A lazy table whose rows stay where they are.
 
     Its columns are called c0, c1, ... inside, because a backend may read a name like "a.b" or "*"
-    as more than a name; `names` maps the user's names to those. `notes` says what was assumed when
-    the table was read; every result repeats it.
+    as more than a name; `names` maps the user's names to those. `source` is what the table
+    was opened from, and `notes` says what was assumed when it was read; every result repeats it.
     """
 
     frame: nw.LazyFrame[Any]
@@ -43,6 +43,7 @@ class Table:
     name: str
     dataset: datasets.Dataset | None = None
     reading: Reading = field(default_factory=Reading)
+    source: TableLike = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -138,7 +139,8 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
     if isinstance(source, str) and "." not in source and source in datasets.names():
         source = datasets.load(source)
     if isinstance(source, datasets.Dataset):
-        return _wrap(read(source.path), name=source.name, dataset=source, reading=reading)
+        table = _wrap(read(source.path), name=source.name)
+        return replace(table, dataset=source, reading=reading, source=source)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         if "." not in path and not os.path.exists(path):  # noqa: PTH110 - a name, not yet a path
@@ -146,8 +148,8 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
                 f"{path}: neither a file nor a shipped data set{nearest(path, datasets.names())} "
                 f"(data sets: {listed(datasets.names())})"
             )
-        return _wrap(read(path), name=path, dataset=None, reading=reading)
-    return _wrap(source, name="the table", dataset=None, reading=reading)
+        return replace(_wrap(read(path), name=path), reading=reading, source=source)
+    return replace(_wrap(source, name="the table"), reading=reading, source=source)
 
 
 def read_table(
@@ -193,7 +195,7 @@ def read_table(
     return open_table(source, reading)
 
 
-def _wrap(native: Any, *, name: str, dataset: datasets.Dataset | None, reading: Reading) -> Table:
+def _wrap(native: Any, *, name: str) -> Table:
     try:
         frame = nw.from_native(native).lazy()
         columns = frame.collect_schema().names()
@@ -213,7 +215,7 @@ def _wrap(native: Any, *, name: str, dataset: datasets.Dataset | None, reading: 
         frame = nw.from_native(relation.project(", ".join(quoted)))
     else:
         frame = frame.rename(names)
-    return Table(frame=frame, names=names, name=name, dataset=dataset, reading=reading)
+    return Table(frame=frame, names=names, name=name)
 
 
 def quote(name: str) -> str:
