@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fourfifths._repair.proof import Proof
     from fourfifths._repair.repairer import Repairer
     from fourfifths._stats.balanced_error import ber_threshold, impact_bound
-    from fourfifths._stats.significance import ShareTest, against_share
+    from fourfifths._stats.proportions import ShareTest, against_share
     from fourfifths._tables.table import read_table
     from fourfifths._tradeoff.result import Tradeoff
     from fourfifths._tradeoff.tradeoff import tradeoff
@@ -62,9 +62,9 @@ _HOMES = {
     "Proof": "_repair.proof",
     "Repairer": "_repair.repairer",
     "Rule": "_impact.rules",
-    "ShareTest": "_stats.significance",
+    "ShareTest": "_stats.proportions",
     "Tradeoff": "_tradeoff.result",
-    "against_share": "_stats.significance",
+    "against_share": "_stats.proportions",
     "ber_threshold": "_stats.balanced_error",
     "certify": "_certify.certify",
     "impact": "_impact.impact",

@@ -16,14 +16,15 @@ from fourfifths._arrays import BoolArray, FloatArray, Interval
 from fourfifths._impact.result import AttributeImpact, GroupImpact, Shortfall
 from fourfifths._impact.rules import REFERENCE, Facts, Finding, Rule, judge
 from fourfifths._impact.scores import mean_differences
-from fourfifths._stats.intervals import clopper_pearson, ratio_interval
 from fourfifths._stats.mantel_haenszel import Stratified, compare_within
-from fourfifths._stats.significance import (
+from fourfifths._stats.proportions import (
+    clopper_pearson,
     cohen_h,
     detectable_ratio,
     divide,
     fisher_test,
     phi,
+    ratio_interval,
     standard_deviations,
     two_sided_p,
     z_statistic,
