@@ -208,7 +208,8 @@ def figures(
     # Fisher's test and the flip move whole persons, and a sampling weight is not a number of them.
     if exact:
         persons = (x, n, x_reference, n_reference)
-        fisher_p, fisher_p_less, mid_p = fisher_test(*persons)
+        fisher = fisher_test(*persons)
+        fisher_p, fisher_p_less, mid_p = fisher.p, fisher.p_less, fisher.mid_p
         ratio_after_flip = flip(*persons)
     else:
         fisher_p, fisher_p_less, mid_p, ratio_after_flip = np.full((4, n.size), np.nan)
