@@ -19,7 +19,7 @@ import fourfifths
 from fourfifths._certify.auditors import panel
 from fourfifths._certify.certify import CLAIM, certificate_notes, certify_pair, severity
 from fourfifths._certify.plan import Beta
-from fourfifths._stats.intervals import clopper_pearson
+from fourfifths._stats.proportions import clopper_pearson
 from fourfifths.errors import OptionError
 
 CHEAP = ["logistic", "naive-bayes"]

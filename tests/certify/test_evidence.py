@@ -16,8 +16,8 @@ from fourfifths._certify.evidence import (
     weigh,
 )
 from fourfifths._certify.plan import Beta
-from fourfifths._stats.intervals import ratio_interval
-from fourfifths._stats.tangent import best_slope
+from fourfifths._stats.proportions import ratio_interval
+from fourfifths._stats.roc import best_slope
 
 
 def known(rate):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 import fourfifths
 from fourfifths.errors import OptionError
@@ -33,3 +33,17 @@ def test_the_page_says_what_was_compared():
     text = str(fourfifths.against_share(339, 870, share=0.791))
     assert "339 of the 870 selected are of the group, 39.0%" in text
     assert "-29.11 standard deviations (binomial)" in text
+
+
+@pytest.mark.parametrize(
+    ("observed", "n", "share"),
+    [(0, 1, 0.5), (1, 1, 0.3), (0, 30, 0.1), (30, 30, 0.9), (5, 10, 0.5), (40, 1000, 0.05)],
+)
+def test_the_binomial_p_agrees_with_scipy(observed, n, share):
+    expected = binomtest(observed, n, share).pvalue
+    assert fourfifths.against_share(observed, n, share=share).p == pytest.approx(expected)
+
+
+def test_the_binomial_test_answers_for_ten_million_rows():
+    found = fourfifths.against_share(5_003_000, 10_000_000, share=0.5)
+    assert found.p == pytest.approx(2 * norm.sf(6_000 / 10_000_000**0.5), rel=0.01)

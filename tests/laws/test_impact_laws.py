@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import fourfifths
 from fourfifths._impact.rules import RULES, Facts, judge
-from fourfifths._stats.intervals import clopper_pearson, ratio_interval
-from fourfifths._stats.significance import fisher_test, holm
+from fourfifths._stats.proportions import clopper_pearson, fisher_test, holm, ratio_interval
 
 
 @st.composite

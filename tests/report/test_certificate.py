@@ -18,8 +18,7 @@ from fourfifths._report.certificate import (
 from fourfifths._report.document import to_document
 from fourfifths._report.terminal import document_text
 from fourfifths._stats.balanced_error import Posterior
-from fourfifths._stats.roc import Hull
-from fourfifths._stats.tangent import FloorLimit
+from fourfifths._stats.roc import FloorLimit, Hull
 
 
 @pytest.fixture(scope="module")

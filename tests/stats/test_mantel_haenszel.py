@@ -6,7 +6,7 @@ from counted import printed
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 from fourfifths._stats.mantel_haenszel import compare_within, fitted_selections
-from fourfifths._stats.significance import standard_deviations
+from fourfifths._stats.proportions import standard_deviations
 
 # Selected of n in the group, then in the reference, per stratum.
 # Ricci v. DeStefano, 557 U.S. 557 (2009): Black and White candidates of the two exams.

@@ -3,7 +3,7 @@
 An auditor limits the lowest impact ratio that a rule can reach from two directions. From above: a
 rule that it found, whose cut was set on training rows, has a ratio with a score interval; the
 lowest ratio is at most the upper limit of that interval. From below: lines that the ROC curve
-lies under (`_stats/tangent.py`).
+lies under (`_stats/roc.py`).
 
 The two directions are corrected differently. A table is certified only if every auditor's lower
 limit passes, on both sides and in every pair. If one of them truly violates, that one passes with
@@ -24,9 +24,16 @@ from fourfifths._certify.auditors import OutOfFold
 from fourfifths._certify.plan import Beta
 from fourfifths._certify.result import Side, Verdict, Witness
 from fourfifths._stats.balanced_error import Errors, ber_threshold
-from fourfifths._stats.intervals import ratio_interval
-from fourfifths._stats.roc import Hull, hull_of_counts, score_counts
-from fourfifths._stats.tangent import Cuts, FloorLimit, floor_limit, line_slopes
+from fourfifths._stats.proportions import ratio_interval
+from fourfifths._stats.roc import (
+    Cuts,
+    FloorLimit,
+    Hull,
+    floor_limit,
+    hull_of_counts,
+    line_slopes,
+    score_counts,
+)
 
 MAX_GROWTH = 100.0
 GROWTH_PRECISION = 1.005

@@ -11,7 +11,7 @@ import numpy as np
 
 from fourfifths._arrays import Interval
 from fourfifths._certify.result import Side
-from fourfifths._stats.intervals import clopper_pearson
+from fourfifths._stats.proportions import clopper_pearson
 from fourfifths._tables.counts import MISSING, Counts, count
 from fourfifths._tables.groups import (
     Attribute,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from fourfifths._arrays import Interval
 from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.balanced_error import Posterior
-from fourfifths._stats.tangent import FloorLimit
+from fourfifths._stats.roc import FloorLimit
 
 Verdict = Literal["certified", "not certified", "inconclusive"]
 # What the claim rests on: auditors that looked for a rule.

@@ -16,14 +16,15 @@ from fourfifths._arrays import BoolArray, FloatArray, Interval
 from fourfifths._impact.result import AttributeImpact, GroupImpact, Shortfall
 from fourfifths._impact.rules import REFERENCE, Facts, Finding, Rule, judge
 from fourfifths._impact.scores import mean_differences
-from fourfifths._stats.intervals import clopper_pearson, ratio_interval
 from fourfifths._stats.mantel_haenszel import Stratified, compare_within
-from fourfifths._stats.significance import (
+from fourfifths._stats.proportions import (
+    clopper_pearson,
     cohen_h,
     detectable_ratio,
     divide,
     fisher_test,
     phi,
+    ratio_interval,
     standard_deviations,
     two_sided_p,
     z_statistic,
@@ -207,7 +208,8 @@ def figures(
     # Fisher's test and the flip move whole persons, and a sampling weight is not a number of them.
     if exact:
         persons = (x, n, x_reference, n_reference)
-        fisher_p, fisher_p_less, mid_p = fisher_test(*persons)
+        fisher = fisher_test(*persons)
+        fisher_p, fisher_p_less, mid_p = fisher.p, fisher.p_less, fisher.mid_p
         ratio_after_flip = flip(*persons)
     else:
         fisher_p, fisher_p_less, mid_p, ratio_after_flip = np.full((4, n.size), np.nan)

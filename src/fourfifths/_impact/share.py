@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fourfifths._results import Result
+from fourfifths._stats.proportions import at_most_as_likely, binomial
 from fourfifths._text import number, p_value
 from fourfifths.errors import OptionError
 
@@ -78,11 +79,10 @@ def against_share(observed: int, n: int, *, share: float) -> ShareTest:
         raise OptionError(f"share={share!r}: expected a share between 0 and 1, neither included")
     if not 0 <= observed <= n or n < 1:
         raise OptionError(f"observed={observed!r}, n={n!r}: expected 0 <= observed <= n and n >= 1")
-    from scipy.stats import binomtest
-
     # Binomial: the population is so large that each one summoned leaves its shares unchanged.
     expected = n * share
     deviation = (n * share * (1 - share)) ** 0.5
+    first, probability = binomial(n, share)
     return ShareTest(
         observed=observed,
         n=n,
@@ -90,5 +90,5 @@ def against_share(observed: int, n: int, *, share: float) -> ShareTest:
         expected=expected,
         shortfall=expected - observed,
         standard_deviations=(observed - expected) / deviation,
-        p=float(binomtest(observed, n, share).pvalue),
+        p=at_most_as_likely(probability, observed - first)[0],
     )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fourfifths._arrays import FloatArray
-from fourfifths._stats.intervals import clopper_pearson
+from fourfifths._stats.proportions import clopper_pearson
 
 # So many that a simulated probability has a standard error of at most 0.0012.
 POSTERIOR_DRAWS = 200_000

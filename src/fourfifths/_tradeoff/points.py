@@ -15,7 +15,7 @@ from scipy.stats import norm, rankdata
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray, Interval
 from fourfifths._stats.balanced_error import Errors
-from fourfifths._stats.intervals import clopper_pearson
+from fourfifths._stats.proportions import clopper_pearson
 from fourfifths._tradeoff.result import Point
 from fourfifths._tradeoff.store import Record
 

@@ -1,0 +1,487 @@
+"""The selection rates of two groups: intervals, tests, what they can detect, and effect sizes.
+
+Most functions compare `selected` of `n` in the group with `selected_reference` of `n_reference` in
+the reference. A negative statistic means that the group is selected less often.
+
+References
+----------
+Clopper and Pearson, Biometrika 26 (1934). Koopman, Biometrics 40 (1984). Miettinen and Nurminen,
+Statistics in Medicine 4 (1985). Korn and Graubard, Survey Methodology 24 (1998), for effective
+sample sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, ndtr, ndtri
+
+from fourfifths._arrays import BoolArray, FloatArray
+
+# The limits of a ratio are searched for between exp(-50) and exp(50). Each step halves the range
+# of the logarithm, so 54 steps find a limit to one part in 10^14.
+MAX_LOG_RATIO = 50.0
+RATIO_HALVINGS = 54
+# Replaces a standard deviation of 0, so that a difference divided by it is huge and not NaN.
+MIN_DEVIATION = 1e-300
+# Results whose probabilities differ by a smaller part than this are equally likely. Rounding makes
+# a tenth of it at most, with ten million rows.
+TIE_TOLERANCE = 1e-10
+DEFAULT_POWER = 0.8  # the usual choice, after Cohen (1988)
+DETECTABLE_HALVINGS = 34  # a ratio in [0, 1] is then accurate to 1e-10
+
+
+def clopper_pearson(
+    selected: ArrayLike, n: ArrayLike, *, confidence: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Return the exact interval of a selection rate.
+
+    The lower limit is the rate at which `selected` or more of n would be selected with probability
+    (1 - confidence) / 2, and the upper limit the rate at which `selected` or fewer would be. The
+    interval contains the true rate at least as often as `confidence` says.
+
+    Parameters
+    ----------
+    selected, n : array-like
+        How many were selected, of how many. Effective sample sizes, which are not integers, are
+        fine too.
+    confidence : float
+
+    Returns
+    -------
+    lower_limit, upper_limit : float array
+        In [0, 1].
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(0, 10)
+    >>> float(low), round(float(high), 4)
+    (0.0, 0.3085)
+    """
+    x, size = (np.asarray(array, dtype=np.float64) for array in (selected, n))
+    tail = (1 - confidence) / 2
+    # The beta quantile is not defined at x = 0 (lower limit) and x = n (upper limit). There any
+    # positive parameter will do, because the result is replaced by 0 or 1.
+    lower_shape, upper_shape = np.where(x > 0, x, 1.0), np.where(x < size, size - x, 1.0)
+    low = np.where(x > 0, betaincinv(lower_shape, size - x + 1, tail), 0.0)
+    high = np.where(x < size, betaincinv(x + 1, upper_shape, 1 - tail), 1.0)
+    return low, high
+
+
+def ratio_interval(
+    selected: ArrayLike,
+    n: ArrayLike,
+    selected_reference: ArrayLike,
+    n_reference: ArrayLike,
+    *,
+    confidence: float = 0.95,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the score interval of an impact ratio (Koopman; Miettinen and Nurminen).
+
+    The interval contains every ratio t for which the score test does not reject the hypothesis
+    "the impact ratio is t". It is also valid where no one or everyone is selected: a group in
+    which no one is selected has lower limit 0 and a finite upper limit. If no one in the reference
+    is selected, no ratio is too large, and the upper limit is NaN.
+
+    Parameters
+    ----------
+    selected, n : array-like
+        How many of the group were selected, of how many.
+    selected_reference, n_reference : array-like
+        The same for the reference.
+    confidence : float
+
+    Returns
+    -------
+    lower_limit, upper_limit : float array
+        0 or more.
+
+    Examples
+    --------
+    >>> low, high = ratio_interval(26, 48, 206, 259)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.503, 0.857)
+    """
+    x, size, x_reference, size_reference = np.broadcast_arrays(
+        *(
+            np.asarray(array, dtype=np.float64)
+            for array in (selected, n, selected_reference, n_reference)
+        )
+    )
+    z = float(ndtri((1 + confidence) / 2))
+    # The statistic falls as the ratio grows. So it equals z at the lower limit and -z at the upper.
+    target = np.stack([np.full(x.shape, z), np.full(x.shape, -z)])
+    log_ratio = bisect(
+        lambda log: score_statistic(np.exp(log), x, size, x_reference, size_reference) > target,
+        low=np.full(target.shape, -MAX_LOG_RATIO),
+        high=np.full(target.shape, MAX_LOG_RATIO),
+        halvings=RATIO_HALVINGS,
+    )
+    low, high = np.exp(log_ratio)
+    # Without selections in the group the search ends at exp(-50), which stands for 0. Without any
+    # in the reference it ends at exp(50), which stands for no limit.
+    return np.where(x > 0, low, 0.0), np.where(x_reference > 0, high, np.nan)
+
+
+def score_statistic(
+    ratio: FloatArray,
+    selected: FloatArray,
+    n: FloatArray,
+    selected_reference: FloatArray,
+    n_reference: FloatArray,
+) -> FloatArray:
+    """Return the score statistic of the hypothesis that the impact ratio is `ratio`.
+
+    It is (p - ratio p') divided by its standard deviation under the hypothesis, with the observed
+    rates p of the group and p' of the reference. Under the hypothesis it is approximately standard
+    normal.
+    """
+    x, xr, nr = selected, selected_reference, n_reference
+    rejected, rejected_r, total = n - x, nr - xr, n + nr
+    # The most likely rates whose ratio is `ratio` are the smaller root of a quadratic equation.
+    # They, and their distances to 1, are written without differences of nearly equal numbers,
+    # which would lose all digits where nearly everyone is selected.
+    group_term, reference_term = ratio * (n + xr), nr + x
+    root = np.sqrt((group_term - reference_term) ** 2 + 4 * ratio * rejected * rejected_r)
+    scale = group_term + reference_term + root
+    rate_r = 2 * (x + xr) / scale
+    one_minus_rate_r = (rejected + rejected_r + (ratio - 1) * (n + xr) + root) / scale
+    one_minus_rate = (ratio * rejected + rejected_r + (1 - ratio) * (x + xr) + root) / scale
+    variance = ratio * rate_r * one_minus_rate / n + ratio**2 * rate_r * one_minus_rate_r / nr
+    # The factor total / (total - 1) is Miettinen and Nurminen's.
+    deviation = np.sqrt(np.maximum(variance, 0) * total / (total - 1))
+    # The variance is 0 where everyone is selected. Then any difference at all rejects.
+    return np.asarray((x / n - ratio * xr / nr) / np.maximum(deviation, MIN_DEVIATION))
+
+
+def z_statistic(
+    selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
+) -> FloatArray:
+    """Return the two-sample z with pooled variance; NaN where everyone or no one is selected.
+
+    Examples
+    --------
+    >>> round(float(z_statistic(26, 48, 206, 259)), 3)
+    -3.757
+    """
+    x, size, xr, size_r = _floats(selected, n, selected_reference, n_reference)
+    pooled = (x + xr) / (size + size_r)
+    variance = pooled * (1 - pooled) * (1 / size + 1 / size_r)
+    return divide(x / size - xr / size_r, np.sqrt(variance))
+
+
+def standard_deviations(
+    selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
+) -> FloatArray:
+    """Return how many standard deviations the group's selections are above the expected number.
+
+    The two group sizes and the total number selected are fixed, as in Fisher's exact test, so the
+    group's selections have a hypergeometric distribution: z times sqrt((N - 1) / N). This is the
+    two-sample comparison of selection rates, both of which vary. The standard deviations of
+    Castaneda v. Partida, 430 U.S. 482 (1977) and Hazelwood School District v. United States,
+    433 U.S. 299 (1977) are binomial: they compare one group's number with a fixed share of an
+    outside population (`against_share`).
+    """
+    total = np.add(n, n_reference, dtype=np.float64)
+    return z_statistic(selected, n, selected_reference, n_reference) * np.sqrt((total - 1) / total)
+
+
+def two_sided_p(z: ArrayLike) -> FloatArray:
+    """Return the two-sided p-value of a standard normal statistic."""
+    return np.asarray(2 * ndtr(-np.abs(np.asarray(z, dtype=np.float64))))
+
+
+def phi(
+    selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
+) -> FloatArray:
+    """Return the phi coefficient, the correlation of membership and selection, in [-1, 1]."""
+    total = np.add(n, n_reference, dtype=np.float64)
+    # Of a two-by-two table, z squared is the chi-squared statistic, and phi squared that / N.
+    return z_statistic(selected, n, selected_reference, n_reference) / np.sqrt(total)
+
+
+def cohen_h(
+    selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
+) -> FloatArray:
+    """Return Cohen's h, 2 arcsin(sqrt(p)) - 2 arcsin(sqrt(p')) of the two rates, in [-pi, pi].
+
+    Examples
+    --------
+    >>> round(float(cohen_h(2, 10, 15, 25)), 3)
+    -0.845
+    """
+    x, size, xr, size_r = _floats(selected, n, selected_reference, n_reference)
+    # Cohen (1988): the arcsine of a rate varies equally much at all rates, so that equal h are
+    # equally easy to detect.
+    return np.asarray(2 * np.arcsin(np.sqrt(x / size)) - 2 * np.arcsin(np.sqrt(xr / size_r)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FisherTest:
+    """Fisher's exact test of two-by-two tables.
+
+    Attributes
+    ----------
+    p : float array
+        Two-sided: the probability of all tables with the same margins that are at most as likely
+        as the observed one.
+    p_less : float array
+        One-sided, against the alternative that the group is selected less often.
+    mid_p : float array
+        Two-sided mid-p (Lancaster): the probability of all tables that are less likely than the
+        observed one, and half of that of those that are equally likely.
+    mid_p_less : float array
+        One-sided mid-p: the probability of fewer selections in the group, and half of that of the
+        observed table.
+    """
+
+    p: FloatArray
+    p_less: FloatArray
+    mid_p: FloatArray
+    mid_p_less: FloatArray
+
+
+def fisher_test(
+    selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
+) -> FisherTest:
+    """Return Fisher's exact test of each table. The counts must be integers.
+
+    Examples
+    --------
+    >>> fisher = fisher_test(6, 19, 25, 43)
+    >>> round(float(fisher.p), 5), round(float(fisher.p_less), 5)
+    (0.09708, 0.04854)
+
+    With 9 of 30 against 17 of 30, the mirrored table is as likely as the observed one.
+
+    >>> fisher = fisher_test(9, 30, 17, 30)
+    >>> round(float(fisher.p), 4), round(float(fisher.mid_p), 4)
+    (0.0673, 0.0428)
+    """
+    tables = np.broadcast_arrays(*_floats(selected, n, selected_reference, n_reference))
+    figures = np.empty((4, *tables[0].shape))
+    for index in np.ndindex(tables[0].shape):
+        x, size, xr, size_r = (int(cell[index]) for cell in tables)
+        first, probability = hypergeometric(size, size_r, selected=x + xr)
+        p, mid_p = at_most_as_likely(probability, x - first)
+        p_less = float(probability[: max(x - first + 1, 0)].sum())
+        fewer = float(probability[: max(x - first, 0)].sum())
+        figures[(..., *index)] = p, min(p_less, 1.0), mid_p, (fewer + p_less) / 2
+    p, p_less, mid_p, mid_p_less = figures
+    return FisherTest(p=p, p_less=p_less, mid_p=mid_p, mid_p_less=mid_p_less)
+
+
+def at_most_as_likely(probability: FloatArray, observed: int) -> tuple[float, float]:
+    """Return a two-sided exact p-value and its mid-p: how probable it is to be no likelier.
+
+    Parameters
+    ----------
+    probability : float array
+        Of each result.
+    observed : int
+        The index of the observed result. Outside the array its probability is 0.
+    """
+    if not 0 <= observed < probability.size:
+        return 0.0, 0.0
+    less_likely = float(
+        probability[probability < probability[observed] * (1 - TIE_TOLERANCE)].sum()
+    )
+    no_likelier = float(
+        probability[probability <= probability[observed] * (1 + TIE_TOLERANCE)].sum()
+    )
+    return min(no_likelier, 1.0), (less_likely + min(no_likelier, 1.0)) / 2
+
+
+def hypergeometric(n: int, n_reference: int, *, selected: int) -> tuple[int, FloatArray]:
+    """Return how probable each number of selections in the group is if all rows are alike.
+
+    Parameters
+    ----------
+    n, n_reference : int
+        Rows of the group and of the reference.
+    selected : int
+        How many are selected of both together.
+
+    Returns
+    -------
+    first : int
+        The smallest number of selections in the group that is listed.
+    probability : float array
+        Of `first`, `first` + 1 and so on. What is not listed is less probable than 1e-300.
+
+    Examples
+    --------
+    Two of four, two of them in the group: (1, 4, 1) / 6.
+
+    >>> first, probability = hypergeometric(2, 2, selected=2)
+    >>> first, probability.round(4).tolist()
+    (0, [0.1667, 0.6667, 0.1667])
+    """
+    total = n + n_reference
+    rate = selected / total if total else 0.0
+    deviation = math.sqrt(n * rate * (1 - rate) * n_reference / max(total - 1, 1))
+    mode = (selected + 1) * (n + 1) // (total + 2)
+    low, high = max(0, selected - n_reference), min(n, selected)
+    first, last = listed_range(mode, deviation, low=low, high=high)
+    # Each probability is the one before it times this ratio.
+    k = np.arange(first, last, dtype=np.float64)
+    ratio = ((selected - k) * (n - k)) / ((k + 1) * (n_reference - selected + k + 1))
+    return first, probabilities_from_ratios(ratio, mode - first)
+
+
+def binomial(n: int, rate: float) -> tuple[int, FloatArray]:
+    """Return the first listed number of successes of n, and the probabilities from there on.
+
+    As for `hypergeometric`, what is not listed is less probable than 1e-300.
+    """
+    mode = min(int((n + 1) * rate), n)
+    first, last = listed_range(mode, math.sqrt(n * rate * (1 - rate)), low=0, high=n)
+    k = np.arange(first, last, dtype=np.float64)
+    return first, probabilities_from_ratios((n - k) / (k + 1) * (rate / (1 - rate)), mode - first)
+
+
+def listed_range(mode: int, deviation: float, *, low: int, high: int) -> tuple[int, int]:
+    """Return the range around the mode beyond which a count is less probable than 1e-300.
+
+    By Bernstein's inequality, a binomial or hypergeometric count is t or more above its mean with
+    probability exp(-t^2 / (2 (variance + t / 3))) at most.
+    """
+    reach = math.ceil(39 * deviation + 500)
+    return max(low, mode - reach), min(high, mode + reach)
+
+
+def probabilities_from_ratios(ratio: FloatArray, mode: int) -> FloatArray:
+    """Return probabilities that sum to 1, from the ratio of each one to the one before it.
+
+    They are multiplied up from the mode, so that small ones keep all their digits.
+    """
+    above = np.cumprod(ratio[mode:])
+    below = np.cumprod(1 / ratio[:mode][::-1])[::-1]
+    relative = np.concatenate([below, [1.0], above])
+    return np.asarray(relative / relative.sum())
+
+
+def detectable_ratio(
+    n: ArrayLike,
+    n_reference: ArrayLike,
+    *,
+    rate_reference: ArrayLike,
+    confidence: float = 0.95,
+    power: float = DEFAULT_POWER,
+) -> FloatArray:
+    """Return the smallest detectable effect, as an impact ratio below 1.
+
+    If the true impact ratio is this one, the two-sided z-test rejects equal rates with probability
+    `power`. A ratio closer to 1 would probably go unnoticed with this many rows.
+
+    Parameters
+    ----------
+    n, n_reference : array-like
+        Rows of the group and of the reference.
+    rate_reference : array-like
+        The selection rate of the reference.
+    confidence : float
+        1 minus the significance level of the test.
+    power : float
+
+    Returns
+    -------
+    float array
+        In [0, 1). NaN where the test does not reach the power even at a ratio of 0.
+
+    Examples
+    --------
+    >>> round(float(detectable_ratio(48, 259, rate_reference=206 / 259)), 2)
+    0.76
+    """
+    size, size_reference, rate = np.broadcast_arrays(
+        *(np.asarray(array, dtype=np.float64) for array in (n, n_reference, rate_reference))
+    )
+
+    def is_detected(ratio: FloatArray) -> BoolArray:
+        chance = z_test_power(
+            ratio, n=size, n_reference=size_reference, rate_reference=rate, confidence=confidence
+        )
+        return np.asarray(chance >= power)
+
+    zeros, ones = np.zeros(size.shape), np.ones(size.shape)
+    ratio = bisect(is_detected, low=zeros, high=ones, halvings=DETECTABLE_HALVINGS)
+    return np.where((rate > 0) & is_detected(zeros), ratio, np.nan)
+
+
+def z_test_power(
+    ratio: FloatArray,
+    *,
+    n: FloatArray,
+    n_reference: FloatArray,
+    rate_reference: FloatArray,
+    confidence: float,
+) -> FloatArray:
+    """Return the probability that the z-test with pooled variance rejects equal rates.
+
+    The true rates are `rate_reference` in the reference and ratio * rate_reference in the group.
+    """
+    rate = ratio * rate_reference
+    pooled = (n * rate + n_reference * rate_reference) / (n + n_reference)
+    # The test rejects a difference larger than `critical`. It takes the variance of equal rates,
+    # while the difference really varies with that of the two true rates.
+    null_deviation = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / n_reference))
+    critical = ndtri((1 + confidence) / 2) * null_deviation
+    true_deviation = np.sqrt(
+        rate * (1 - rate) / n + rate_reference * (1 - rate_reference) / n_reference
+    )
+    difference = rate_reference - rate
+    # Rates of 0 and 1 do not vary: the test rejects them with certainty, or never.
+    deviation = np.maximum(true_deviation, MIN_DEVIATION)
+    return np.asarray(
+        ndtr((difference - critical) / deviation) + ndtr((-difference - critical) / deviation)
+    )
+
+
+def holm(p: ArrayLike) -> FloatArray:
+    """Return p-values adjusted for several comparisons by Holm's method.
+
+    NaN means that there was no comparison. It stays NaN and does not count.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    raw = np.asarray(p, dtype=np.float64)
+    order = np.argsort(raw)[: int(np.sum(~np.isnan(raw)))]  # NaN sorts last
+    # The smallest p counts for all comparisons, the next for one fewer. The running maximum keeps
+    # the adjusted values in the order of the raw ones.
+    steps = raw[order] * np.arange(order.size, 0, -1)
+    adjusted = np.full(raw.shape, np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def bisect(
+    test: Callable[[FloatArray], BoolArray], *, low: FloatArray, high: FloatArray, halvings: int
+) -> FloatArray:
+    """Return where a test changes from true to false, for each element.
+
+    The test must be true below that point and false above it.
+    """
+    for _ in range(halvings):
+        middle = (low + high) / 2
+        is_below = test(middle)
+        low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+    return low
+
+
+def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Divide; NaN where the denominator is zero."""
+    # The inner `where` divides by 1 in place of 0: NumPy would warn of a result that is not used.
+    usable = np.broadcast_to(denominator > 0, np.broadcast(numerator, denominator).shape)
+    return np.where(usable, numerator / np.where(denominator > 0, denominator, 1.0), np.nan)
+
+
+def _floats(*arrays: ArrayLike) -> list[FloatArray]:
+    return [np.asarray(array, dtype=np.float64) for array in arrays]
