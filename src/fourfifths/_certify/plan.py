@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from numbers import Integral
 from typing import Any
 
@@ -18,6 +19,8 @@ from fourfifths._tables.groups import (
     Group,
     attributes,
     choose_reference,
+    days_of_ages,
+    edges_of,
     name_bands,
     tally,
 )
@@ -157,6 +160,7 @@ def make_plan(
     columns: Sequence[str] | None,
     beta: float | Sequence[float] | None,
     bands: Mapping[str, Sequence[float]] | None,
+    ages: Mapping[str, date | str] | None,
     unknown: Any,
     folds: int,
 ) -> Plan:
@@ -172,6 +176,7 @@ def make_plan(
         favorable=favorable,
         reference=reference,
         bands=bands,
+        ages=ages,
         unknown=unknown,
         outcome_is="optional" if beta is not None else "needed",
     )
@@ -235,7 +240,8 @@ def make_plan(
             "reference": {column: str(value) for column, value in reference_values},
             "columns": list(features),
             "beta": list(stated_beta) if isinstance(stated_beta, tuple) else stated_beta,
-            "bands": {column: list(cut.edges) for column, cut in roles.bands.items()},
+            "bands": edges_of(roles.bands),
+            "ages": days_of_ages(roles.bands),
             "unknown": [str(token) for token in roles.unknown],
         },
     )

@@ -164,6 +164,7 @@ def least_certified_amount(
         favorable=favorable,
         reference=reference,
         bands=repairer.bands,
+        ages=repairer.ages,
         unknown=repairer.unknown,
         outcome_is="needed" if beta is None else "optional",
     )
@@ -177,6 +178,7 @@ def least_certified_amount(
     options: dict[str, Any] = {
         "protected": list(fitted.strata_.by),
         "bands": fitted.bands or {},
+        "ages": fitted.ages or {},
         "unknown": fitted.unknown,
         "outcome": roles.outcome,
         "favorable": roles.favorable,

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal
 
 import narwhals as nw
@@ -27,6 +28,7 @@ from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import ModelImpact, RepairEffect
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.repairer import Repairer
+from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.load import Rows, load_rows, with_columns
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.table import Table, open_table
@@ -156,6 +158,7 @@ def repair_file(
     orders: Mapping[str, Sequence[str]] | None = None,
     amount: float | Literal["certified"] = 1.0,
     bands: Mapping[str, Sequence[float]] | None = None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: Any = (),
     roles: AuditRoles | None = None,
     options: Mapping[str, Any] | None = None,
@@ -167,7 +170,7 @@ def repair_file(
     ----------
     source : str
         A file, or the name of a shipped data set.
-    protected, stratify_by, columns, bands, unknown : optional
+    protected, stratify_by, columns, bands, ages, unknown : optional
         As for `Repairer`. By default every column is repaired that a rule could use.
     orders : mapping of str to sequence of str, optional
         The categories of ordered columns, lowest first.
@@ -190,7 +193,7 @@ def repair_file(
         raise TableError(f"{rows.name}: the table has no rows")
     rows.check_columns(stratifying, "protected")
     table_roles, audit_roles = _roles(
-        table, rows, stratifying=stratifying or None, roles=roles, bands=bands
+        table, rows, stratifying=stratifying or None, roles=roles, bands=bands, ages=ages
     )
     stratifying = table_roles.protected
 
@@ -214,11 +217,11 @@ def repair_file(
             "beta": beta[0] if isinstance(beta, tuple) else beta,
         }
     kept = [audit_roles.outcome] if options.get("keep") else []
-    bands_of = {column: cut.edges for column, cut in table_roles.bands.items()}
     repairer = Repairer(
         None if stratify_by else stratifying,
         stratify_by=stratifying if stratify_by else None,
-        bands=bands_of or None,
+        bands=edges_of(table_roles.bands) or None,
+        ages=days_of_ages(table_roles.bands) or None,
         columns={name: tuple(all_orders[name]) if name in all_orders else None for name in names},
         unknown=rows.unknown,
         **options,
@@ -319,6 +322,7 @@ def _roles(
     stratifying: tuple[str, ...] | None,
     roles: AuditRoles | None,
     bands: Mapping[str, Sequence[float]] | None,
+    ages: Mapping[str, date | str] | None = None,
 ) -> tuple[Roles, AuditRoles]:
     """Return the roles of the table's columns, with what a shipped data set says of itself.
 
@@ -336,6 +340,7 @@ def _roles(
         favorable=roles.favorable,
         reference=roles.reference,
         bands=bands,
+        ages=ages,
         unknown=rows.unknown,
         outcome_is="optional",
     )

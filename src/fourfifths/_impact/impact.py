@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any, get_args
 
 import numpy as np
@@ -13,9 +14,16 @@ from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import REFERENCE, Rule, RuleName, get_rule
 from fourfifths._impact.scores import MedianOf, check_score, score_measures, with_above_median
 from fourfifths._stats.significance import holm
-from fourfifths._tables.counts import MISSING, Counts, WeightKind, count
-from fourfifths._tables.groups import attributes, name_bands
-from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
+from fourfifths._tables.counts import MISSING, CountedColumn, Counts, WeightKind, count
+from fourfifths._tables.groups import attributes
+from fourfifths._tables.roles import (
+    Roles,
+    as_meant,
+    assign_roles,
+    choose_favorable,
+    prepare,
+    unknown_members,
+)
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths.errors import OptionError, TableError, listed
 
@@ -49,6 +57,8 @@ def impact(
     score: str | None = None,
     median_of: MedianOf = "all",
     bands: Mapping[str, Sequence[float]] | None = None,
+    ages: Mapping[str, date | str] | None = None,
+    counts: Mapping[CountedColumn, str] | None = None,
     unknown: str | Sequence[Any] = (),
     confidence: float = 0.95,
 ) -> Impact:
@@ -87,7 +97,14 @@ def impact(
         Whether the median of the scores is that of all rows, or only of rows of known membership.
     bands : mapping of column to sequence of numbers, optional
         Where to cut a numeric protected column into groups. A value equal to a cut belongs to the
-        group below it.
+        group above it: ``{"age": [40]}`` makes "under 40" and "40 and over".
+    ages : mapping of column to day, optional
+        Which protected columns hold dates of birth, and the day on which ages count, as in
+        ``{"born": "2026-01-01"}``. `bands` says where the ages, in completed years, are cut.
+    counts : mapping, optional
+        For a table with one row per group: the column of each number, "n" and "selected", or
+        "selected" and "not_selected", as in ``{"n": "Applicants", "selected": "Hired"}``. Such a
+        table has no outcome column.
     unknown : str or sequence, optional
         Values that mean missing, in every column, beside null, NaN and empty text; like "?".
     confidence : float
@@ -156,6 +173,8 @@ def impact(
         within=within,
         score=score,
         bands=bands,
+        ages=ages,
+        counts=counts,
         unknown=unknown,
         outcome_is="the score" if takes_median else "needed",
     )
@@ -206,7 +225,7 @@ def impact(
         within=roles.within,
         attributes=measured,
         notes=(
-            *opened.notes,
+            *counts.notes,
             *impact_notes(
                 measured,
                 counts,
@@ -245,11 +264,13 @@ def count_outcomes(
         With the outcome that was counted.
     """
     # What is missing comes first: a "?" that means missing is not a wrong number.
-    table = prepare(table, roles)
+    opened, table = table, prepare(table, roles)
     if roles.weights:
         table = table.with_numbers(roles.weights, "weights")
     measures = {}
     if roles.score and rule.score == "above median":
+        if median_of == "known":
+            table = unknown_members(table, roles)
         table, above_median = with_above_median(
             table, roles.score, protected=roles.protected, median_of=median_of
         )
@@ -261,7 +282,7 @@ def count_outcomes(
     counts = count(table, keys, weights=roles.weights, weights_are=weights_are, measures=measures)
     if not np.any(counts.codes[str(roles.outcome)] != MISSING):
         raise TableError(f"outcome={roles.outcome!r}: every value is missing")
-    return name_bands(counts, roles.bands), roles
+    return as_meant(counts, roles, opened), roles
 
 
 def impact_notes(

@@ -22,8 +22,8 @@ from scipy.stats import rankdata
 from fourfifths._arrays import FloatArray
 from fourfifths._repair.tree_text import trees_only
 from fourfifths._tables.load import Rows
-from fourfifths._tables.types import ColumnType, is_date, to_numbers
-from fourfifths._tables.values import is_text, known_values, read_numbers
+from fourfifths._tables.types import ColumnType, to_numbers
+from fourfifths._tables.values import is_date, is_text, known_values, read_numbers
 from fourfifths.errors import OptionError, OutcomeError
 
 OutcomeKind = Literal["binary", "classes", "number"]

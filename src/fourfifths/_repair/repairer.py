@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any, Self, cast, get_args
@@ -29,7 +30,7 @@ from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, one_row, rows_of
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
-from fourfifths._tables.values import unknown_tokens
+from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens
 from fourfifths.errors import (
     ColumnError,
     OptionError,
@@ -71,7 +72,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     stratify_by : str or sequence of str, optional
         Other columns to stratify by, instead of `protected`.
     bands : mapping of str to sequence of float, optional
-        Where a numeric stratifying column is cut into groups; an edge is in the group below it.
+        Where a numeric stratifying column is cut into groups; an edge is in the group above it.
+    ages : mapping of str to day, optional
+        Which stratifying columns hold dates of birth, and the day on which ages count; `bands` says
+        where the ages are cut.
     columns : sequence, or mapping of column to kind, optional
         The columns to repair: names, or places in an array. A mapping may say what a column is:
         "number", "category", or the categories in order, lowest first; None leaves it to the
@@ -87,6 +91,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         The favorable value of an outcome with two values; it decides what `beta` is.
     unknown : value or sequence, optional
         Values that mean missing, in every column, besides null, NaN and empty text.
+    known, exact_values, decimal : optional
+        As for `fourfifths.read_table`: values that are groups although they look like "not known";
+        whether values that differ only in case or in spaces are kept apart; the decimal mark of
+        numbers that are written as text.
     scope : {"blocks", "column"}
     blocks : int or "certified"
         How many blocks. More keep more of the score, and prove less. "certified" takes as many as
@@ -175,10 +183,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         *,
         stratify_by: str | Sequence[str] | None = None,
         bands: Mapping[str, Sequence[float]] | None = None,
+        ages: Mapping[str, date | str] | None = None,
         columns: Sequence[Any] | Mapping[Any, AskedType] | None = None,
         keep: str | Sequence[str] | None = None,
         favorable: Any = None,
         unknown: Any = (),
+        known: Any = (),
+        exact_values: bool = False,
+        decimal: DecimalMark | None = None,
         scope: Scope = "blocks",
         blocks: BlockCount = "certified",
         variety: int = 1,
@@ -199,10 +211,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         self.protected = protected
         self.stratify_by = stratify_by
         self.bands = bands
+        self.ages = ages
         self.columns = columns
         self.keep = keep
         self.favorable = favorable
         self.unknown = unknown
+        self.known = known
+        self.exact_values = exact_values
+        self.decimal = decimal
         self.scope = scope
         self.blocks = blocks
         self.variety = variety
@@ -370,7 +386,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             loaded.feature_names_in_ = np.array(saved.names, dtype=object)
         strata = replace(
             saved.strata,
-            bands=read_bands(loaded.bands),
+            bands=read_bands(loaded.bands, loaded.ages),
             passed=stratum_names(loaded.protected, loaded.stratify_by) is None,
         )
         loaded.fitted_ = FittedRepair(
@@ -399,7 +415,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             rows,
             names,
             values=protected,
-            bands=read_bands(self.bands),
+            bands=read_bands(self.bands, self.ages),
             unseen=self.unseen,
             small=self.small,
         )

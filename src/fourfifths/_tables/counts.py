@@ -6,8 +6,9 @@ returns the cells that all figures of selections are computed from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import narwhals as nw
@@ -15,10 +16,16 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.table import Table, Value
+from fourfifths._tables.values import Spellings
+from fourfifths._text import number_text
 from fourfifths.errors import ColumnError, TableError, WeightsError, listed
 
 WeightKind = Literal["sampling", "counts"]
+CountedColumn = Literal["n", "selected", "not_selected"]
 MISSING = -1
+SELECTED, NOT_SELECTED = "selected", "not selected"
+# "age", "Age (years)", "applicant_age"; not "wage", nor "agency".
+AGE_NAME = re.compile(r"(?i:(?:^|[\W_])ages?(?:$|[\W_]))|[a-z]Age(?:$|[A-Z_])")
 MAX_CELLS = 100_000
 
 
@@ -40,6 +47,11 @@ class Counts:
         Further sums that were asked for.
     exact : bool
         Whether `weight` holds whole numbers of persons, so that exact tests apply.
+    members : mapping of str to tuple of tuple
+        For each value in `values`, what the table holds for it: several spellings, or the code of
+        a band.
+    notes : tuple of str
+        What was assumed when the table was read.
     """
 
     values: Mapping[str, tuple[Value, ...]]
@@ -49,17 +61,45 @@ class Counts:
     weight_squared: FloatArray
     sums: Mapping[str, FloatArray]
     exact: bool
+    members: Mapping[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def take(self, keep: BoolArray) -> Counts:
         """Return the cells where `keep` is true."""
-        return Counts(
-            values=self.values,
+        return replace(
+            self,
             codes={key: codes[keep] for key, codes in self.codes.items()},
             rows=self.rows[keep],
             weight=self.weight[keep],
             weight_squared=self.weight_squared[keep],
             sums={name: sums[keep] for name, sums in self.sums.items()},
-            exact=self.exact,
+        )
+
+    def rows_of(self, key: str) -> dict[Value, float]:
+        """Return the number of rows of each value of a key column."""
+        codes = self.codes[key]
+        is_known = codes != MISSING
+        rows = np.bincount(
+            codes[is_known], weights=self.rows[is_known], minlength=len(self.values[key])
+        )
+        return dict(zip(self.values[key], rows.tolist(), strict=True))
+
+    def respelled(self, key: str, spellings: Spellings) -> Counts:
+        """Return the counts with the values of a key column as people mean them."""
+        values = tuple(sorted(spellings.values, key=value_order))
+        members = dict(zip(spellings.values, spellings.members, strict=True))
+        new_code = {
+            member: code for code, value in enumerate(values) for member in members[value]
+        }
+        # The appended entry is the one that the code -1 points to.
+        recoded = [new_code.get(value, MISSING) for value in self.values[key]]
+        codes = np.array([*recoded, MISSING], dtype=np.int64)[self.codes[key]]
+        return replace(
+            self,
+            values={**self.values, key: values},
+            codes={**self.codes, key: codes},
+            members={**self.members, key: tuple(members[value] for value in values)},
+            notes=(*self.notes, *spellings.notes),
         )
 
 
@@ -129,6 +169,7 @@ def count(
         weight_squared=rows,
         sums=dict(zip(measures, totals, strict=True)),
         exact=True,
+        notes=table.notes,
     )
     if weights is None:
         return counts
@@ -142,11 +183,24 @@ def count(
     return replace(counts, weight=weight_sum, weight_squared=squared, exact=False)
 
 
-def banding_advice(column: str) -> str:
-    """Say how to make groups of a numeric column."""
+def banding_advice(column: str, numbers: Sequence[float] = ()) -> str:
+    """Say how to make groups of a numeric column: at 40 if it holds ages, else at the median.
+
+    Examples
+    --------
+    >>> banding_advice("Age")
+    "make groups of it: bands={'Age': [40]} makes 'under 40' and '40 and over'"
+    """
+    if AGE_NAME.search(column):
+        edge = "40"
+    elif len(numbers):
+        # The middle one, and not between two: a number that the column holds.
+        edge = number_text(float(sorted(numbers)[len(numbers) // 2]))
+    else:
+        return f"make groups of it: bands={{{column!r}: [...]}} names the numbers to cut it at"
     return (
-        f"make groups of it: bands={{{column!r}: [25, 40]}} gives three groups, up to 25, up to "
-        "40, and above"
+        f"make groups of it: bands={{{column!r}: [{edge}]}} makes 'under {edge}' and '{edge} and "
+        "over'"
     )
 
 
@@ -187,13 +241,13 @@ def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
 
 def _encode(cells: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
     """Return the sorted distinct values, and the index of each cell's value among them."""
-    values = tuple(sorted({cell for cell in cells if cell is not None}, key=_order))
+    values = tuple(sorted({cell for cell in cells if cell is not None}, key=value_order))
     code: dict[Value, int] = {value: index for index, value in enumerate(values)}
     code[None] = MISSING
     return values, np.array([code[cell] for cell in cells], dtype=np.int64)
 
 
-def _order(value: Value) -> tuple[int, float, str]:
+def value_order(value: Value) -> tuple[int, float, str]:
     """Sort numbers by size, then everything else by its text."""
     if isinstance(value, bool | int | float):
         return (0, float(value), "")

@@ -19,6 +19,7 @@ from fourfifths._tables.values import (
     WHOLE_NUMBER,
     MissingText,
     beyond_exact,
+    is_date,
     is_text,
     known_values,
     read_numbers,
@@ -232,11 +233,6 @@ def _natural_order(column: nw.Series[Any]) -> tuple[str, ...]:
     # Each chunk of an Arrow column may have a dictionary of its own.
     chunks = native.unify_dictionaries().chunks
     return tuple(chunks[0].dictionary.to_pylist()) if chunks else ()
-
-
-def is_date(dtype: nw.dtypes.DType) -> bool:
-    """Return whether a column of this type holds dates, or dates with times."""
-    return dtype == nw.Date or isinstance(dtype, nw.Datetime)
 
 
 def to_numbers(

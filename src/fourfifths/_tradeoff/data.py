@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 import narwhals as nw
@@ -114,6 +115,7 @@ def read_data(
     reference: Any,
     columns: Sequence[str] | None,
     bands: Mapping[str, Sequence[float]] | None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: Any = (),
     stratify_by: Sequence[str],
     split: Split,
@@ -127,6 +129,7 @@ def read_data(
         favorable=favorable,
         reference=reference,
         bands=bands,
+        ages=ages,
         unknown=unknown,
     )
     side_column = split_column(opened, split)
