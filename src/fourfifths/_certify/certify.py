@@ -249,13 +249,17 @@ def certify(
         data_sha256=features.sha256,
         random_state=int(random_state),
         versions={name: version(name) for name in VERSIONED_PACKAGES},
-        notes=certificate_notes(
-            plan,
-            ordered,
-            leaks=leaks,
-            audited=features.groups.size,
-            mixed=features.mixed,
-            custom=custom,
+        notes=(
+            *plan.notes,
+            *features.notes,
+            *certificate_notes(
+                plan,
+                ordered,
+                leaks=leaks,
+                audited=features.groups.size,
+                mixed=features.mixed,
+                custom=custom,
+            ),
         ),
     )
 

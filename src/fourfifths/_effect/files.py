@@ -30,7 +30,7 @@ from fourfifths._repair.proof import Proof
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.load import Rows, load_rows, with_columns
-from fourfifths._tables.roles import Roles, assign_roles, outcome_of
+from fourfifths._tables.roles import Roles, assign_roles, check_tokens, outcome_of
 from fourfifths._tables.table import Table, open_table
 from fourfifths._tables.values import unknown_tokens
 from fourfifths._tables.write import write_table
@@ -39,6 +39,7 @@ from fourfifths.errors import (
     GroupError,
     OptionError,
     OutcomeError,
+    ReadingWarning,
     TableError,
     nearest,
 )
@@ -93,7 +94,8 @@ class FileRepair:
                 if column.kind in ("number", "integer")
                 and rows.dataframe[column.name].dtype == nw.String
             ]
-            frame = rows.with_numbers([column.name for column in text_columns]).dataframe
+            formats = {column.name: column.number_format for column in text_columns}
+            frame = rows.with_numbers(list(formats), formats=formats).dataframe
             # The type is the repair's, so that a file with only whole numbers, or none, has it too.
             floats = [
                 frame[column.name].cast(nw.Float64())
@@ -191,6 +193,7 @@ def repair_file(
     rows = load_rows(source, unknown_tokens(unknown))
     if not len(rows):
         raise TableError(f"{rows.name}: the table has no rows")
+    check_tokens(rows.dataframe, rows.unknown)
     rows.check_columns(stratifying, "protected")
     table_roles, audit_roles = _roles(
         table, rows, stratifying=stratifying or None, roles=roles, bands=bands, ages=ages
@@ -224,6 +227,9 @@ def repair_file(
         ages=days_of_ages(table_roles.bands) or None,
         columns={name: tuple(all_orders[name]) if name in all_orders else None for name in names},
         unknown=rows.unknown,
+        known=rows.reading.known,
+        exact_values=rows.reading.exact_values,
+        decimal=rows.reading.decimal,
         **options,
     )
 
@@ -253,6 +259,7 @@ def repair_file(
         f"column {name!r} holds numbers and words; it was repaired as categories"
         for name in rows.mixed_columns(repairer.column_types_, repairer.columns)
     )
+    notes += repairer.notes_
     return _repaired(
         repairer,
         rows,
@@ -270,6 +277,7 @@ def warnings_shown_otherwise() -> Iterator[None]:
     with warnings.catch_warnings():
         # It becomes a note: the warning's advice is for Python.
         warnings.filterwarnings("ignore", ".* holds numbers and words", category=UserWarning)
+        warnings.simplefilter("ignore", ReadingWarning)
         # The proof says the same.
         warnings.filterwarnings("ignore", "blocks='certified'", category=UserWarning)
         yield
@@ -298,6 +306,7 @@ def apply_repair(
             "table, and a file has no others; apply it in Python, transform(X, protected=values)"
         )
     rows = load_rows(source, unknown_tokens(repairer.unknown))
+    rows = replace(rows, reading=repairer.reading)
     rows.check_columns(repairer.fitted_.needed_columns, "the saved repair")
     table_roles, audit_roles = _roles(
         open_table(source), rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
@@ -345,7 +354,7 @@ def _roles(
         outcome_is="optional",
     )
     if assigned.outcome is not None:
-        outcome_of(rows.dataframe[assigned.outcome], assigned.favorable, rows.unknown)
+        outcome_of(rows.dataframe[assigned.outcome], assigned.favorable, rows.unknown, rows.reading)
     reference = {
         column: group
         for column, group in assigned.designated.items()

@@ -14,7 +14,15 @@ from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import REFERENCE, Rule, RuleName, get_rule
 from fourfifths._impact.scores import MedianOf, check_score, score_measures, with_above_median
 from fourfifths._stats.significance import holm
-from fourfifths._tables.counts import MISSING, CountedColumn, Counts, WeightKind, count
+from fourfifths._tables.counts import (
+    MISSING,
+    CountedColumn,
+    Counts,
+    WeightKind,
+    check_one_row_per_person,
+    count,
+    count_per_group,
+)
 from fourfifths._tables.groups import attributes
 from fourfifths._tables.roles import (
     Roles,
@@ -25,22 +33,8 @@ from fourfifths._tables.roles import (
     unknown_members,
 )
 from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.values import PERHAPS_NOT_KNOWN, folded
 from fourfifths.errors import OptionError, TableError, listed
-
-# Values, in lower case, that usually mean that membership is not known.
-UNKNOWN_LOOKALIKES = {
-    "",
-    "?",
-    "na",
-    "n/a",
-    "nan",
-    "null",
-    "none",
-    "unknown",
-    "not known",
-    "missing",
-    ".",
-}
 
 
 def impact(
@@ -178,23 +172,23 @@ def impact(
         unknown=unknown,
         outcome_is="the score" if takes_median else "needed",
     )
-    counts, roles = count_outcomes(
+    cells, roles = count_outcomes(
         opened, roles, rule=profile, weights_are=weights_are, median_of=median_of
     )
     outcome_column = str(roles.outcome)
-    outcome_values = counts.values[outcome_column]
+    outcome_values = cells.values[outcome_column]
     # The values of the outcome are known only now that they are counted.
     favorable_value = choose_favorable(outcome_column, roles.favorable, outcome_values)
-    has_outcome = counts.codes[outcome_column] != MISSING
-    outcome_missing = int(counts.rows[~has_outcome].sum())
-    counts = counts.take(has_outcome)
-    selected = counts.codes[outcome_column] == outcome_values.index(favorable_value)
+    has_outcome = cells.codes[outcome_column] != MISSING
+    outcome_missing = int(cells.rows[~has_outcome].sum())
+    cells = cells.take(has_outcome)
+    selected = cells.codes[outcome_column] == outcome_values.index(favorable_value)
 
     comparisons = [
         compare(
-            attribute, counts, selected=selected, roles=roles, rule=profile, confidence=confidence
+            attribute, cells, selected=selected, roles=roles, rule=profile, confidence=confidence
         )
-        for attribute in attributes(counts, roles.protected)
+        for attribute in attributes(cells, roles.protected)
     ]
     # Holm's method adjusts for all comparisons of the audit, not only for those of one attribute.
     adjusted = holm(np.concatenate([comparison.p for comparison in comparisons]))
@@ -202,7 +196,7 @@ def impact(
     measured = tuple(
         wrap(
             comparison,
-            counts,
+            cells,
             selected=selected,
             holm_p=holm_p,
             roles=roles,
@@ -215,7 +209,7 @@ def impact(
     return Impact(
         rule=profile,
         table=opened.name,
-        rows=int(counts.rows.sum()),
+        rows=int(cells.rows.sum()),
         outcome=outcome_column,
         favorable=str(favorable_value),
         outcome_missing=outcome_missing,
@@ -225,10 +219,10 @@ def impact(
         within=roles.within,
         attributes=measured,
         notes=(
-            *counts.notes,
+            *cells.notes,
             *impact_notes(
                 measured,
-                counts,
+                cells,
                 roles=roles,
                 rule=profile,
                 weights_are=weights_are,
@@ -278,8 +272,21 @@ def count_outcomes(
     elif roles.score:
         table = table.with_numbers(roles.score, "score")
         measures = score_measures(table, roles.score, weights=roles.weights)
-    keys = [*roles.protected, *([roles.within] if roles.within else []), str(roles.outcome)]
-    counts = count(table, keys, weights=roles.weights, weights_are=weights_are, measures=measures)
+    keys = [*roles.protected, *([roles.within] if roles.within else [])]
+    if roles.counts:
+        for column in roles.counts.values():
+            table = table.with_numbers(column, "counts")
+        counts = count_per_group(table, keys, columns=roles.counts)
+        return as_meant(counts, roles, opened), roles
+    counts = count(
+        table,
+        [*keys, str(roles.outcome)],
+        weights=roles.weights,
+        weights_are=weights_are,
+        measures=measures,
+    )
+    if roles.weights is None:
+        check_one_row_per_person(opened, counts, [*keys, str(roles.outcome), str(roles.score)])
     if not np.any(counts.codes[str(roles.outcome)] != MISSING):
         raise TableError(f"outcome={roles.outcome!r}: every value is missing")
     return as_meant(counts, roles, opened), roles
@@ -395,9 +402,7 @@ def unknown_notes(
     # They are only named. "None" may be a group, and to drop it would be a guess.
     for column in roles.protected:
         lookalikes = [
-            value
-            for value in counts.values[column]
-            if str(value).strip().lower() in UNKNOWN_LOOKALIKES
+            value for value in counts.values[column] if folded(str(value)) in PERHAPS_NOT_KNOWN
         ]
         if lookalikes:
             yield (

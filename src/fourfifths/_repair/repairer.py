@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Self, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from sklearn import get_config
@@ -25,7 +25,7 @@ from fourfifths._repair.fitted import FittedRepair, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
-from fourfifths._tables.groups import find_value, read_bands
+from fourfifths._tables.groups import Bands, find_value, read_bands
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, one_row, rows_of
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
@@ -35,6 +35,7 @@ from fourfifths.errors import (
     ColumnError,
     OptionError,
     OutcomeError,
+    ReadingWarning,
     RepairError,
     listed,
     nearest,
@@ -43,6 +44,7 @@ from fourfifths.errors import (
 MAX_LEVELS = 16_384
 MIN_LEVELS = 2
 CHOICES: Mapping[str, Any] = {
+    "decimal": Literal[".", ",", None],
     "method": Method,
     "scope": Scope,
     "ties": Ties,
@@ -155,6 +157,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         What is proven for every rule on the repaired columns; None of a repair by column.
     seed_ : int
         The seed of all draws: `random_state`, or the one that was taken for None.
+    notes_ : tuple of str
+        What was assumed about the values of the table; `fit` warns of it too.
 
     Notes
     -----
@@ -335,7 +339,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         rows = (
             self._read(row, reset=False)
             if table is row
-            else rows_of(table, unknown_tokens(self.unknown))
+            else rows_of(table, unknown_tokens(self.unknown), self.reading)
         )
         if not has_names and rows.frame is None:
             rows = self._read(table, reset=False)
@@ -384,10 +388,12 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         loaded.n_features_in_ = saved.n_features
         if saved.names is not None:
             loaded.feature_names_in_ = np.array(saved.names, dtype=object)
+        _check_band_names(path, saved.strata, read_bands(loaded.bands, loaded.ages))
         strata = replace(
             saved.strata,
             bands=read_bands(loaded.bands, loaded.ages),
             passed=stratum_names(loaded.protected, loaded.stratify_by) is None,
+            exact_values=loaded.exact_values,
         )
         loaded.fitted_ = FittedRepair(
             strata=strata,
@@ -457,6 +463,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             key=self.key,
         )
         self._prove()
+        self.notes_ = tuple(dict.fromkeys(rows.value_notes))
+        for note in self.notes_:
+            warnings.warn(note, ReadingWarning, stacklevel=3)
         is_searched = self.blocks == "certified" and self.amount == 1
         if is_searched and self.proof_ and self.proof_.verdict != "certified":
             warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
@@ -483,6 +492,15 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return dict.fromkeys(rows.repairable((*stratifying, *outcomes, self.key)))
 
     @property
+    def reading(self) -> Reading:
+        """What the options say about how values are read."""
+        return Reading(
+            decimal=self.decimal,
+            known=unknown_tokens(self.known),
+            exact_values=bool(self.exact_values),
+        )
+
+    @property
     def _outcome_names(self) -> tuple[str, ...]:
         if self.keep is None:
             return ()
@@ -497,12 +515,20 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
                     "outcome, fit(X, y)"
                 )
             return [
-                read_outcome(name, rows.column(name))
+                read_outcome(
+                    name,
+                    rows.column(name),
+                    rows.unknown,
+                    reading=rows.reading,
+                    notes=rows.value_notes,
+                )
                 for name in rows.check_columns(self._outcome_names, "keep")
             ]
         if y is None:
             return []
-        outcome = read_outcome("y", native_series(y), rows.unknown)
+        outcome = read_outcome(
+            "y", native_series(y), rows.unknown, reading=rows.reading, notes=rows.value_notes
+        )
         if outcome.values.size != len(rows):
             raise OutcomeError(
                 f"y: {outcome.values.size:,} values for {len(rows):,} rows; expected one each"
@@ -573,7 +599,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return output.native(library, without=self.strata_.columns if self.drop_protected else ())
 
     def _read(self, X: Any, *, reset: bool) -> Rows:
-        rows = rows_of(X, unknown_tokens(self.unknown))
+        rows = rows_of(X, unknown_tokens(self.unknown), self.reading)
         if rows.frame is not None:
             if reset or not self._lacks_only_the_outcome(rows):
                 validate_data(self, rows.frame.to_native(), reset=reset, skip_check_array=True)
@@ -652,8 +678,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
         check_count("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
     check_count("variety", options["variety"], minimum=1)
     check_count("levels", options["levels"], minimum=MIN_LEVELS)
-    if not isinstance(options["drop_protected"], bool | np.bool_):
-        raise OptionError(f"drop_protected={options['drop_protected']!r}: expected True or False")
+    check_switch("drop_protected", options["drop_protected"])
+    check_switch("exact_values", options["exact_values"])
     seed = options["random_state"]
     is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
     if seed is not None and not (is_whole and 0 <= seed < SEED_LIMIT):
@@ -664,6 +690,26 @@ def _check_options(options: Mapping[str, Any]) -> None:
         raise OptionError(f"key={options['key']!r}: expected the name of a column, or None")
     if options["protected"] is not None and options["stratify_by"] is not None:
         raise OptionError("protected, stratify_by: give one of them; strata are made of either")
+
+
+def _check_band_names(
+    path: str | PathLike[str], strata: Strata, bands: Mapping[str, Bands]
+) -> None:
+    """Raise unless the strata of banded columns are the bands, which once had other names."""
+    for place, column in enumerate(strata.by):
+        names = {group[place] for group in (*strata.groups, *strata.pooled)}
+        if column in bands and not names <= {*bands[column].labels}:
+            raise RepairError(
+                f"{path}: not a valid saved repair: strata.groups: expected the bands of "
+                f"{column!r}, {listed(bands[column].labels)}, and found {listed(names)}; an "
+                "earlier version put an edge into the band below it; fit the repair again"
+            )
+
+
+def check_switch(name: str, value: Any) -> None:
+    """Raise unless a value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise OptionError(f"{name}={value!r}: expected True or False")
 
 
 def check_count(name: str, value: Any, *, minimum: int, alternative: str = "") -> None:

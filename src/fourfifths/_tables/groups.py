@@ -201,7 +201,7 @@ def with_ages(table: Table, column: str, on: date) -> Table:
         text = born.cast(nw.String())
         distinct = table.frame.select(text.alias("text")).filter(~nw.col("text").is_null())
         counted = distinct.group_by("text").agg(nw.len().alias("rows")).head(MAX_BIRTH_DATES + 1)
-        row_counts = dict(table.rows(counted))
+        row_counts: dict[str, int] = dict(table.rows(counted))
         if len(row_counts) > MAX_BIRTH_DATES:
             raise ColumnError(
                 f"ages: column {column!r} has more than {MAX_BIRTH_DATES:,} different values; "
@@ -222,10 +222,10 @@ def with_ages(table: Table, column: str, on: date) -> Table:
     else:
         raise ColumnError(f"ages: column {column!r} holds {dtype}; expected dates of birth")
     table = replace(table.with_column(column, age), notes=notes)
-    years = table.col(column)
+    ages = table.col(column)
     wrong = table.frame.select(
-        (years < 0).cast(nw.Int64()).sum().alias("unborn"),
-        (years > MAX_AGE).cast(nw.Int64()).sum().alias("old"),
+        (ages < 0).cast(nw.Int64()).sum().alias("unborn"),
+        (ages > MAX_AGE).cast(nw.Int64()).sum().alias("old"),
     )
     unborn, old = (int(rows or 0) for rows in table.rows(wrong)[0])
     if unborn or old:

@@ -31,6 +31,7 @@ from fourfifths._tables.values import (
     folded,
     is_date,
     is_number,
+    occurring_tokens,
     spellings_of,
     unknown_tokens,
     with_room_for_null,
@@ -155,7 +156,8 @@ def assign_roles(
     dataset = table.dataset
     columns = protected_columns(table, protected)
     if counts is not None:
-        outcome = _counted_outcome(counts, outcome=outcome, favorable=favorable, weights=weights)
+        clashing = {"outcome": outcome, "favorable": favorable, "weights": weights, "score": score}
+        outcome = _counted_outcome(counts, clashing)
         favorable = SELECTED
     elif outcome_is == "the score":
         # The outcome will be "above the median", a truth value.
@@ -253,11 +255,23 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
         counts = counts.respelled(key, spellings)
     for token in roles.unknown:
         if token not in matched and not _occurs(table, token, roles):
-            raise OptionError(
-                f"unknown={token!r}: never occurs in the columns that are used"
-                f"{nearest(token, values)}; leave it out, or correct it"
-            )
+            raise unmatched_token(token, values)
     return name_bands(counts, roles.bands)
+
+
+def unmatched_token(token: Value, values: Iterable[Value]) -> OptionError:
+    """Return the error for a token of `unknown` that is none of the values, with the nearest."""
+    return OptionError(
+        f"unknown={token!r}: never occurs in the columns that are used{nearest(token, values)}; "
+        "correct it, or leave it out"
+    )
+
+
+def check_tokens(frame: nw.DataFrame[Any], unknown: Sequence[Value]) -> None:
+    """Raise if a token of `unknown` is in no column of a table in memory."""
+    for token in unknown:
+        if not occurring_tokens(frame, [token]):
+            raise unmatched_token(token, ())
 
 
 def _occurs(table: Table, token: Value, roles: Roles) -> bool:
@@ -294,9 +308,7 @@ def unknown_members(table: Table, roles: Roles) -> Table:
     return table
 
 
-def _counted_outcome(
-    counts: Mapping[CountedColumn, str], *, outcome: Any, favorable: Any, weights: Any
-) -> str:
+def _counted_outcome(counts: Mapping[CountedColumn, str], clashing: Mapping[str, Any]) -> str:
     """Check the columns of a table with one row per group; return the one that is the outcome."""
     names = (("n", "selected"), ("not_selected", "selected"))
     if not isinstance(counts, Mapping) or tuple(sorted(counts)) not in names:
@@ -304,7 +316,7 @@ def _counted_outcome(
             f"counts={counts!r}: expected the columns of two numbers, as in counts={{'n': "
             "'Applicants', 'selected': 'Hired'}, or 'selected' and 'not_selected'"
         )
-    for name, value in (("outcome", outcome), ("favorable", favorable), ("weights", weights)):
+    for name, value in clashing.items():
         if value is not None:
             raise OptionError(
                 f"counts={dict(counts)!r}, {name}={value!r}: the counts say who was selected; "

@@ -108,9 +108,7 @@ class Table:
         table = table.with_column(name, number.cast(nw.Float64()))
         return table.with_column(name, without_missing(table.col(name), nw.Float64()))
 
-    def _with_number_notes(
-        self, name: str, text: nw.Expr, argument: str
-    ) -> tuple[Table, nw.Expr]:
+    def _with_number_notes(self, name: str, text: nw.Expr, argument: str) -> tuple[Table, nw.Expr]:
         """Return texts as plain numbers, and the table with notes on how they were read.
 
         Only what is not plainly a number is looked at, which in most columns is nothing.
@@ -118,7 +116,7 @@ class Table:
         texts = self.frame.select(text.alias("text")).filter(~nw.col("text").is_null())
         is_clear = nw.col("text").str.contains(CLEAR_NUMBER)
         counted = texts.filter(~is_clear).group_by("text").agg(nw.len().alias("rows"))
-        row_counts = dict(sorted(self.rows(counted)))
+        row_counts: dict[str, int] = dict(sorted(self.rows(counted)))
         if not row_counts and self.reading.decimal != ",":
             return self, text
         unclear = NumberTexts.of(row_counts, self.reading.known)

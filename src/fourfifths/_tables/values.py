@@ -25,12 +25,12 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._text import number_text
-from fourfifths.errors import ColumnError, OptionError, listed
+from fourfifths.errors import ColumnError, listed
 
 # [0-9], because the regular expressions of some libraries read \d as the digits of any script.
 NUMBER = r"^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
 WHOLE_NUMBER = r"^[-+]?[0-9]+$"
-# A number that nobody reads otherwise. Not 1.500, which is 1500 where the comma is the decimal mark.
+# A number that nobody reads otherwise. Not 1.500: 1500 where the comma is the decimal mark.
 CLEAR_NUMBER = (
     r"^[-+]?(?:(?:[0-9]+|(?:0[0-9]*|[0-9]{4,})?\.[0-9]+|[0-9]+\.(?:[0-9]{0,2}|[0-9]{4,}))"
     r"(?:[eE][-+]?[0-9]+)?|[0-9]+\.[0-9]{3}[eE][-+]?[0-9]+)$"
@@ -76,7 +76,8 @@ REFUSAL = re.compile(
     r"(?:i |candidate |applicant |employee |respondent )?(?:"
     r"(?:would )?(?:prefer|prefers|preferred|choose|chooses|chose|wish|wishes|elect|elected|opt|"
     rf"opted)(?: |d )?not to {_ANSWER}|"
-    rf"(?:do not|don't|does not|doesn't|did not|didn't) (?:wish|want|care|choose|like) to {_ANSWER}|"
+    r"(?:do not|don't|does not|doesn't|did not|didn't) (?:wish|want|care|choose|like) to "
+    rf"{_ANSWER}|"
     rf"declin(?:e|es|ed) to {_ANSWER}|"
     rf"(?:would |'d )?rather not {_ANSWER})"
 )
@@ -176,11 +177,11 @@ class MissingText:
 
 
 def folded(text: str) -> str:
-    """Return a text without what people do not mean by it: case, and spaces around or doubled.
+    r"""Return a text without what people do not mean by it: case, and spaces around or doubled.
 
     Examples
     --------
-    >>> folded("  Prefer  NOT to say "), folded("Stra\\u00dfe") == folded("STRASSE")
+    >>> folded("  Prefer  NOT to say "), folded("Stra\u00dfe") == folded("STRASSE")
     ('prefer not to say', True)
     """
     plain = unicodedata.normalize("NFC", text.translate(INVISIBLE)).casefold()
@@ -290,7 +291,7 @@ def spellings_of(
         others = [other for _, spellings in merged for other in spellings]
         rows = int(sum(row_counts[other] for other in others))
         value, spellings = merged[0]
-        rest = f", and {len(merged) - 1} more values so" if len(merged) > 1 else ""
+        rest = ", and others likewise" if len(merged) > 1 else ""
         notes.append(
             f"column {name!r}: {listed(spellings, limit=3)} {is_or_are(spellings)} taken for "
             f"{value!r}{rest} ({rows_text(rows)}), because they differ only in case or in spaces; "
@@ -528,6 +529,18 @@ class NumberFormat:
         text = text.str.replace_all("." if self.decimal == "," else ",", "", literal=True)
         return text.str.replace_all(self.decimal, ".", literal=True)
 
+    def check_unit(self, name: str, fitted_format: NumberFormat) -> None:
+        """Raise unless numbers are in percent if those were that a repair was fitted to."""
+        if self.is_percent != fitted_format.is_percent:
+            fitted, new = (
+                "are in percent" if number_format.is_percent else "are not in percent"
+                for number_format in (fitted_format, self)
+            )
+            raise ColumnError(
+                f"column {name!r}: the numbers {new}, but those that the repair was fitted to "
+                f"{fitted}; write them alike"
+            )
+
     def number(self, text: str) -> float:
         """Return the number that a text means."""
         number_text = NumberText.of(text)
@@ -569,7 +582,8 @@ class NumberTexts:
     @classmethod
     def of(cls, texts: Iterable[str], known: Sequence[Any] = ()) -> NumberTexts:
         """Sort the texts."""
-        numbers, missing, words = {}, [], []
+        numbers = dict[str, NumberText]()
+        missing, words = list[str](), list[str]()
         for text in texts:
             number = NumberText.of(text)
             if number is not None:
@@ -645,6 +659,24 @@ def _clear_number(text: str) -> NumberText:
     return NumberText(readings=dict.fromkeys(decimals, float(text)), unit="")
 
 
+def occurring_tokens(frame: nw.DataFrame[Any], unknown: Sequence[Any]) -> tuple[Any, ...]:
+    """Return those of the user's tokens for "not known" that a table in memory holds."""
+
+    def occurs(token: Any) -> bool:
+        for name in frame.columns:
+            column = frame[name]
+            missing = int(known_values(column).null_count())
+            if int(known_values(column, [token]).null_count()) > missing:
+                return True
+            if is_text(column.dtype):
+                lower = column.cast(nw.String()).str.strip_chars().str.to_lowercase()
+                if bool((lower == folded(str(token))).any()):
+                    return True
+        return False
+
+    return tuple(token for token in unknown if occurs(token))
+
+
 def with_spellings(
     column: nw.Series[Any], *, role: ValueRole, unknown: Sequence[Any] = (), reading: Reading
 ) -> tuple[nw.Series[Any], Spellings]:
@@ -654,9 +686,7 @@ def with_spellings(
     counted = present.value_counts(name="rows")
     row_counts = dict(zip(counted["value"].to_list(), counted["rows"].to_list(), strict=True))
     ordered = dict(sorted(row_counts.items(), key=lambda item: str(item[0])))
-    spellings = spellings_of(
-        str(column.name), ordered, role=role, unknown=unknown, reading=reading
-    )
+    spellings = spellings_of(str(column.name), ordered, role=role, unknown=unknown, reading=reading)
     renamed = {
         member: value
         for value, members in zip(spellings.values, spellings.members, strict=True)
@@ -685,7 +715,22 @@ def read_numbers(
     number_format: NumberFormat | None = None,
     notes: list[str] | None = None,
 ) -> nw.Series[Any] | None:
-    """Return a text column as numbers, or None if it holds words.
+    """Return a text column as numbers, or None if it holds words; see `numbers_and_format`."""
+    numbers, _ = numbers_and_format(
+        column, must=must, reading=reading, number_format=number_format, notes=notes
+    )
+    return numbers
+
+
+def numbers_and_format(
+    column: nw.Series[Any],
+    *,
+    must: bool = False,
+    reading: Reading | None = None,
+    number_format: NumberFormat | None = None,
+    notes: list[str] | None = None,
+) -> tuple[nw.Series[Any] | None, NumberFormat]:
+    """Return a text column as numbers, or None if it holds words, and how it writes numbers.
 
     Parameters
     ----------
@@ -701,47 +746,51 @@ def read_numbers(
     notes : list of str, optional
         What was assumed is added to it.
     """
-    name = str(column.name)
+    name, reading = str(column.name), reading or Reading()
     text = column.cast(nw.String()).str.strip_chars()
     distinct = text.filter(~text.is_null()).unique()
     unclear = distinct.filter(~distinct.str.contains(CLEAR_NUMBER))
-    reading = reading or Reading()
-    if len(unclear) or number_format not in (None, PLAIN) or reading.decimal == ",":
+    fitted_format = number_format
+    if len(unclear) or fitted_format not in (None, PLAIN) or reading.decimal == ",":
         texts = NumberTexts.of(sorted(unclear.to_list()), reading.known)
-        row_count = len(text) - int(text.null_count())
         has_numbers = len(texts.numbers) > 0 or len(unclear) < len(distinct)
         if texts.words or not (has_numbers or must):
             words = [*texts.words, *texts.missing]
-            word_rows = int(text.is_in(words).sum())
-            check_words(name, words, word_rows=word_rows, row_count=row_count, must=must)
-            return None
-        fitted_format = number_format
+            check_words(
+                name,
+                words,
+                word_rows=int(text.is_in(words).sum()),
+                row_count=len(text) - int(text.null_count()),
+                must=must,
+            )
+            return None, PLAIN
         number_format = texts.number_format(
             name,
             clear=_clear_examples(distinct),
             decimal=fitted_format.decimal if fitted_format else reading.decimal,
         )
-        if fitted_format and has_numbers and fitted_format.is_percent != number_format.is_percent:
-            raise ColumnError(
-                f"column {name!r}: the repair was fitted to numbers "
-                f"{'in' if fitted_format.is_percent else 'that are not in'} percent, and these are "
-                f"{'not' if fitted_format.is_percent else 'in percent'}"
-            )
+        if fitted_format and has_numbers:
+            number_format.check_unit(name, fitted_format)
         if notes is not None:
             missing_rows = int(text.is_in(list(texts.missing)).sum()) if texts.missing else 0
             notes += texts.notes(name, number_format, missing_rows=missing_rows)
         if texts.missing:
             text = known_values(text, texts.missing)
-        if texts.numbers or number_format != PLAIN:
+        if texts.numbers:
             text = number_format.plain(text)
         distinct = text.filter(~text.is_null()).unique()
+    if not len(distinct) and not must:
+        return None, PLAIN
+    return _plain_numbers(text, distinct), number_format or PLAIN
+
+
+def _plain_numbers(text: nw.Series[Any], distinct: nw.Series[Any]) -> nw.Series[Any]:
+    """Return plain numbers that are text as whole numbers, or else as floating-point ones."""
     # Arrow reads no plus sign.
     text, distinct = (texts.str.replace_all(r"^\+", "") for texts in (text, distinct))
-    if not len(distinct):
-        return text.cast(nw.Float64()) if must else None
-    is_whole = bool(distinct.str.contains(WHOLE_NUMBER).all())
+    is_whole = len(distinct) > 0 and bool(distinct.str.contains(WHOLE_NUMBER).all())
     if is_whole and (distinct.str.len_chars() > MAX_WHOLE_DIGITS).any():
-        raise beyond_exact(name)
+        raise beyond_exact(text.name)
     if not is_whole:
         return text.cast(nw.Float64())
     if text.null_count() and text.implementation is nw.Implementation.PANDAS:
@@ -797,7 +846,9 @@ def beyond_exact(name: Any) -> ColumnError:
 
 DayOrder = Literal["day first", "month first"]
 _TIME = r"(?:[ T][0-9:.,]+ ?(?:[ap]m)?(?:Z|[-+][0-9:]+)?)?"
-_YEAR_FIRST = re.compile(rf"([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_TIME}", re.IGNORECASE)
+_YEAR_FIRST = re.compile(
+    rf"([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_TIME}", re.IGNORECASE
+)
 _YEAR_LAST = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}){_TIME}", re.IGNORECASE)
 _COMPACT = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})")
 _DAY_AND_NAME = re.compile(r"([0-9]{1,2})[- .]+([a-z]{3,9})[-,. ]+([0-9]{4})")

@@ -31,7 +31,7 @@ from fourfifths._tradeoff.points import make_point
 from fourfifths._tradeoff.result import Tradeoff
 from fourfifths._tradeoff.store import Record, ResultsFile, cell_key
 from fourfifths._tradeoff.versions import SweepRows, Version, run_version
-from fourfifths.errors import OptionError, listed
+from fourfifths.errors import OptionError, ReadingWarning, listed
 
 # Rounded, because 3 * 0.1 is not 0.3 in floating point.
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
@@ -160,6 +160,8 @@ def tradeoff(
         with warnings.catch_warnings():
             # That too little is proven is said in a note, of all splits together.
             warnings.filterwarnings("ignore", "blocks='certified'")
+            # So is what was assumed about values, of all rows.
+            warnings.simplefilter("ignore", ReadingWarning)
             return repairer.fit(data.frame[train].to_native(), data.selected[train])
 
     is_category = [column.kind == "category" for column in data.column_types]
@@ -337,6 +339,9 @@ def make_repairer(data: Data, *, scope: Scope, confidence: float, random_state: 
         columns={column.name: column for column in data.column_types},
         favorable=True,
         unknown=roles.unknown,
+        known=data.reading.known,
+        exact_values=data.reading.exact_values,
+        decimal=data.reading.decimal,
         scope=scope,
         threshold=THRESHOLD,
         confidence=confidence,
