@@ -278,7 +278,11 @@ def spellings_of(
                 value
             )
     shown = [
-        min(spellings, key=lambda value: (-row_counts[value], str(value)))
+        # Of equally many, one without spaces around it, then the first in the alphabet.
+        min(
+            spellings,
+            key=lambda value: (-row_counts[value], str(value) != str(value).strip(), str(value)),
+        )
         for spellings in members.values()
     ]
     notes = []
@@ -331,8 +335,8 @@ def matching_token(value: Any, unknown: Sequence[Any], reading: Reading) -> Any:
             text, token_text = value.strip(), str(token).strip()
             if not reading.exact_values:
                 text, token_text = folded(text), folded(token_text)
-            is_same_number = is_number(text) and is_number(token)
-            is_token = text == token_text or (is_same_number and float(text) == float(token))
+            numbers = MissingText.of([token]).numbers
+            is_token = text == token_text or (numbers is not None and re.match(numbers, text))
         elif isinstance(value, Real):
             is_token = is_number(token) and float(token) == float(value)
         else:
