@@ -42,7 +42,9 @@ def of_type(values):
 
 
 def loans():
-    return fourfifths.impact("german", score="duration", rule="lending-air", reference="26 and over")
+    return fourfifths.impact(
+        "german", score="duration", rule="lending-air", reference="26 and over"
+    )
 
 
 AUDITS = {

@@ -654,9 +654,7 @@ class NumberTexts:
         numbers = {text: number_format.number(text) for text in self.numbers}
         # Of what every library reads alike there is nothing to say.
         texts = [
-            text
-            for text, number in numbers.items()
-            if not is_number(text) or float(text) != number
+            text for text, number in numbers.items() if not is_number(text) or float(text) != number
         ]
         if texts:
             text = max(texts, key=lambda text: (self.numbers[text].unit != "", len(text)))
