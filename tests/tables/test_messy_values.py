@@ -103,7 +103,7 @@ def test_exact_values_are_kept_apart_and_pairs_are_then_not_obvious():
     assert groups(result)["FEMALE"] == (0, 1)
     assert len(groups(result)) == 7
     assert not any("exact_values" in note for note in result.notes)
-    with pytest.raises(OutcomeError, match="holds 6 values"):
+    with pytest.raises(OutcomeError, match="holds 7 values"):
         audit(table)
 
 
@@ -406,7 +406,7 @@ def test_repaired_numbers_are_written_as_the_column_writes_them(tmp_path):
     texts = [f"{number}".replace(".", ",") + "%" for number in numbers]
     frame = pd.DataFrame({"g": ["a"] * 30 + ["b"] * 30, "x": texts})
     repairer = fourfifths.Repairer("g", columns=["x"], scope="column")
-    with pytest.warns(ReadingWarning, match=r"'\\d+,5%' is read as \\d+\\.5"):
+    with pytest.warns(ReadingWarning, match="'100,5%' is read as 100.5"):
         repaired = repairer.fit_transform(frame)
     assert repaired["x"][:2].tolist() == ["30,5%", "32,5%"]
     repairer.save(tmp_path / "repair.json")

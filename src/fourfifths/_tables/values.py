@@ -281,7 +281,11 @@ def spellings_of(
         # Of equally many, one without spaces around it, then the first in the alphabet.
         min(
             spellings,
-            key=lambda value: (-row_counts[value], str(value) != str(value).strip(), str(value)),
+            key=lambda value: (
+                -row_counts[value],
+                str(value) != str(value).translate(INVISIBLE).strip(),
+                str(value),
+            ),
         )
         for spellings in members.values()
     ]
