@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import fourfifths
-from fourfifths._tables.files import kind_of, read, replace_file, write_whole
+from fourfifths._tables.files import kind_of, open_file, replace_file, write_whole
 from fourfifths.errors import OutputError, TableError
 
 CSV = "race,hired\nB,yes\nB,no\nW,yes\nW,yes\n"
@@ -170,7 +170,7 @@ def test_a_folder_is_no_file(tmp_path):
 
 
 def test_reading_makes_no_rows(tmp_path):
-    relation = read(put(tmp_path / "t.csv", CSV))
+    relation = open_file(put(tmp_path / "t.csv", CSV)).relation
     assert relation.columns == ["race", "hired"]
 
 

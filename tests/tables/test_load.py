@@ -73,7 +73,7 @@ def test_a_data_set_is_loaded_by_its_name():
 def test_the_delimiter_of_a_csv_is_kept(delimiter, tmp_path):
     (tmp_path / "t.csv").write_text(f"a{delimiter}b\n1{delimiter}2\n")
     rows = load_rows(tmp_path / "t.csv")
-    assert rows.separator == delimiter
+    assert rows.style.delimiter == delimiter
     assert rows.dataframe["b"].to_list() == ["2"]
 
 

@@ -15,7 +15,7 @@ from kinds_of_tables import DATAFRAMES
 from pyarrow import parquet
 
 from fourfifths._tables.load import load_rows
-from fourfifths._tables.write import check_output, write_table
+from fourfifths._tables.files import CsvStyle, check_output, write_table
 from fourfifths.errors import OutputError
 
 COLUMNS = {"t": ["u", None, 'say "hi", or; so'], "n": [1, -2, None], "f": [0.5, 1e300, None]}
@@ -46,13 +46,13 @@ def test_a_csv_is_the_same_whatever_wrote_it(kind, tmp_path):
 @pytest.mark.parametrize("separator", [";", "|", "\t"])
 def test_a_csv_has_the_separator_that_it_is_given(separator, tmp_path):
     table = pl.DataFrame({"a": ["x", f"y{separator}z"], "b": [1, 2]})
-    write_table(tmp_path / "out.csv", frame_of(table), separator)
+    write_table(tmp_path / "out.csv", frame_of(table), CsvStyle(delimiter=separator))
     expected = [f"a{separator}b", f"x{separator}1", f'"y{separator}z"{separator}2']
     assert (tmp_path / "out.csv").read_text().splitlines() == expected
 
 
 def test_a_tsv_has_tabs_whatever_the_separator(tmp_path):
-    write_table(tmp_path / "out.tsv", frame_of(pl.DataFrame({"a": [1], "b": [2]})), ";")
+    write_table(tmp_path / "out.tsv", frame_of(pl.DataFrame({"a": [1], "b": [2]})), CsvStyle(delimiter=";"))
     assert (tmp_path / "out.tsv").read_text() == "a\tb\n1\t2\n"
 
 
@@ -61,7 +61,7 @@ def test_what_was_read_is_written_again(ending, tmp_path):
     text = "t,n\n 007 ,+1\n,1.50\n1e5,n/a\n".replace(",", "\t" if ending == ".tsv" else ",")
     (tmp_path / f"in{ending}").write_text(text)
     rows = load_rows(tmp_path / f"in{ending}")
-    write_table(tmp_path / f"out{ending}", rows.dataframe, rows.separator)
+    write_table(tmp_path / f"out{ending}", rows.dataframe, rows.style)
     assert (tmp_path / f"out{ending}").read_text() == text
 
 
@@ -106,7 +106,7 @@ def test_a_table_without_rows_has_a_header(tmp_path):
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
     (tmp_path / "out.csv").write_text("as it was")
     with pytest.raises(OutputError, match=r"out\.csv: cannot be written"):
-        write_table(tmp_path / "out.csv", frame_of(pl.DataFrame({"a": [1]})), "too long")
+        write_table(tmp_path / "out.csv", frame_of(pl.DataFrame({"a": [1]})), CsvStyle(delimiter="too long"))
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
         ("out.csv", "as it was")
     ]
