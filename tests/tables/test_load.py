@@ -80,7 +80,7 @@ def test_the_delimiter_of_a_csv_is_kept(delimiter, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "match"),
     [
-        ("t.csv", b"a,b\n1,2\n1\n", "cannot be read"),
+        ("t.csv", b"a,b\n1,2\n1\n", "line 3 has 1 field, and the header has 2"),
         ("t.parquet", b"PAR1 but no more", "not readable as P"),
         ("t.jsonl", b'{"a": 1}\n{"a": \n', "t.jsonl"),
     ],

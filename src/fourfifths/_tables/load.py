@@ -292,7 +292,7 @@ class JsonLines:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        lines = self.lines
+        lines, nothing = self.lines, pa.scalar("", pa.large_string())
         for name in self.table.column_names:
             before = self.table.column(name)
             value = _json_value(lines, name)
@@ -304,14 +304,14 @@ class JsonLines:
                 start = pc.if_else(is_last, pc.replace_substring_regex(start, r",\s*$", ""), start)
                 rest = pc.replace_substring_regex(pc.struct_field(end, "rest"), r"^\s+", "")
                 rest = pc.if_else(is_last, pc.struct_field(end, "rest"), rest)
-                joined = pc.binary_join_element_wise(start, rest, "")
+                joined = pc.binary_join_element_wise(start, rest, nothing)
                 lines = _scanned_rest(lines, pc.if_else(is_plain, joined, None), name, None)
                 continue
             changed = _is_changed(before, after.column(name))
             if not pc.any(changed).as_py():
                 continue
             texts = _json_texts(after.column(name))
-            joined = pc.binary_join_element_wise(value.before, texts, value.after, "")
+            joined = pc.binary_join_element_wise(value.before, texts, value.after, nothing)
             joined = pc.if_else(pc.invert(changed), lines, pc.if_else(is_plain, joined, None))
             lines = _scanned_rest(lines, joined, name, texts)
         return pa.chunked_array(lines.chunks if hasattr(lines, "chunks") else [lines])
@@ -397,8 +397,12 @@ def _json_value(lines: Any, name: str) -> JsonValue:
 
 def _is_changed(before: Any, after: Any) -> Any:
     """Return which cells of an Arrow column differ; two missing ones do not."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
+    if before is after or before.equals(after) or pa.types.is_nested(after.type):
+        # Nested values are never repaired, and Arrow does not compare them.
+        return pa.chunked_array([pa.repeat(False, len(after))])  # noqa: FBT003
     differ = pc.not_equal(before.cast(after.type, safe=False), after)
     return pc.coalesce(differ, pc.xor(before.is_null(), after.is_null()))
 

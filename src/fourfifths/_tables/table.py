@@ -301,37 +301,46 @@ def plain_relation(relation: Any, names: Mapping[str, str] | None = None) -> Any
 def plain_columns(native: Any) -> Any:
     """Return an Arrow table with its columns in types that every library reads.
 
-    Texts and runs may be stored in several ways, which do not change what they mean.
+    Texts and runs may be stored in several ways, which do not change what they mean. Anything but
+    an Arrow table is returned as it is.
     """
     module = type(native).__module__.partition(".")[0]
-    if module != "pyarrow" or not hasattr(native, "schema") or not hasattr(native, "set_column"):
+    if module != "pyarrow" or not hasattr(native, "set_column"):
         return native
+    for index, field_type in enumerate(native.schema.types):
+        column = _plain_arrow(native.column(index))
+        if column.type != field_type:
+            native = native.set_column(index, native.schema.names[index], column)
+    return native
+
+
+def _plain_arrow(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for index, arrow_type in enumerate(native.schema.types):
-        column, name = native.column(index), native.schema.names[index]
-        if isinstance(arrow_type, pa.BaseExtensionType):
-            column = pa.chunked_array(
-                [chunk.storage for chunk in column.chunks], type=arrow_type.storage_type
-            )
-            if str(arrow_type) == "extension<arrow.uuid>":
-                texts = [None if cell is None else str(uuid.UUID(bytes=cell)) for cell in column.to_pylist()]
-                column = pa.chunked_array([pa.array(texts, type=pa.string())])
-        if pa.types.is_run_end_encoded(column.type):
-            chunks = [pc.run_end_decode(chunk) for chunk in column.chunks]
-            column = pa.chunked_array(chunks, type=column.type.value_type)
-        if pa.types.is_string_view(column.type):
-            column = column.cast(pa.string())
-        elif pa.types.is_time(column.type):
-            column = column.cast(pa.string())
-        elif pa.types.is_float16(column.type):
-            column = column.cast(pa.float32())
-        elif pa.types.is_null(column.type):
-            column = column.cast(pa.string())
-        if column.type != arrow_type:
-            native = native.set_column(index, name, column)
-    return native
+    types = pa.types
+    if isinstance(column.type, pa.BaseExtensionType):
+        name = column.type.extension_name
+        chunks = [chunk.storage for chunk in column.chunks]
+        column = pa.chunked_array(chunks, type=column.type.storage_type)
+        if name == "arrow.uuid":
+            cells = column.to_pylist()
+            texts = [None if cell is None else str(uuid.UUID(bytes=cell)) for cell in cells]
+            column = pa.chunked_array([pa.array(texts, type=pa.string())])
+    if types.is_run_end_encoded(column.type):
+        chunks = [pc.run_end_decode(chunk) for chunk in column.chunks]
+        column = pa.chunked_array(chunks, type=column.type.value_type)
+    if types.is_dictionary(column.type) and types.is_string_view(column.type.value_type):
+        chunks = [
+            pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.string()))
+            for chunk in column.chunks
+        ]
+        index_type = column.type.index_type
+        column = pa.chunked_array(chunks, type=pa.dictionary(index_type, pa.string()))
+    is_text = types.is_string_view(column.type) or types.is_time(column.type)
+    if is_text or types.is_null(column.type):
+        return column.cast(pa.string())
+    return column.cast(pa.float32()) if types.is_float16(column.type) else column
 
 
 def quote(name: str) -> str:
