@@ -163,7 +163,7 @@ def make_plan(
     columns: Sequence[str] | None,
     beta: float | Sequence[float] | None,
     bands: Mapping[str, Sequence[float]] | None,
-    ages: Mapping[str, date | str] | None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: Any,
     folds: int,
 ) -> Plan:

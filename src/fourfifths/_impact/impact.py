@@ -287,9 +287,10 @@ def count_outcomes(
     )
     if roles.weights is None:
         check_one_row_per_person(opened, counts, [*keys, str(roles.outcome), str(roles.score)])
+    counts = as_meant(counts, roles, opened)
     if not np.any(counts.codes[str(roles.outcome)] != MISSING):
         raise TableError(f"outcome={roles.outcome!r}: every value is missing")
-    return as_meant(counts, roles, opened), roles
+    return counts, roles
 
 
 def impact_notes(

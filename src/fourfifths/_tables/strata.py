@@ -236,6 +236,13 @@ def fit_strata(
         _as_meant(column_name, *_factorize(column, rows.unknown), rows=rows)
         for column_name, column in zip(by, columns, strict=True)
     ]
+    # Bands rise; in the alphabet "40 and over" comes before "under 40".
+    spelled = [
+        _in_order(column_values, codes, bands[column_name].labels)
+        if column_name in bands
+        else (column_values, codes)
+        for column_name, (column_values, codes) in zip(by, spelled, strict=True)
+    ]
     for column_name, (column_values, _) in zip(by, spelled, strict=True):
         if len(column_values) > MAX_NUMERIC_GROUPS and are_dates(column_values):
             raise GroupError(f"{column_name}: holds dates; {age_advice(column_name)}")
@@ -327,6 +334,15 @@ def _as_meant(
         [*(new_code.get(value, UNKNOWN) for value in values), UNKNOWN], dtype=np.int16
     )
     return tuple(spellings.values[index] for index in order), recoded[codes]
+
+
+def _in_order(
+    values: tuple[Any, ...], codes: CodeArray, order: Sequence[Any]
+) -> tuple[tuple[Any, ...], CodeArray]:
+    """Return values in another order, with the codes of the rows."""
+    ordered = tuple(value for value in order if value in values)
+    new_codes = [ordered.index(value) for value in values]
+    return ordered, np.array([*new_codes, UNKNOWN], dtype=np.int16)[codes]
 
 
 def _joined(

@@ -142,9 +142,10 @@ def read_data(
     features = tuple(name for name in names if name not in (side_column, *stratify_by))
 
     orders = dict(opened.dataset.orders) if opened.dataset else {}
-    table_rows = load_rows(table, roles.unknown).with_numbers(features, texts=orders)
+    loaded = load_rows(table, roles.unknown)
+    check_tokens(loaded.dataframe, roles.unknown)
+    table_rows = loaded.with_numbers(features, texts=orders)
     frame, by = table_rows.dataframe, tuple(roles.protected)
-    check_tokens(frame, roles.unknown)
     notes = list(opened.notes)
     if columns is None:
         may_be_repaired = table_rows.repairable(set(frame.columns) - set(features))
