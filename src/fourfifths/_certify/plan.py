@@ -245,6 +245,8 @@ def make_plan(
             "ages": days_of_ages(roles.bands),
             "unknown": [str(token) for token in roles.unknown],
             "reading": {
+                "sheet": opened.reading.sheet,
+                "header_row": opened.reading.header_row,
                 "decimal": opened.reading.decimal,
                 "known": [str(value) for value in opened.reading.known],
                 "exact_values": opened.reading.exact_values,
