@@ -68,6 +68,55 @@ def clopper_pearson(
     return low, high
 
 
+def linearised_size(
+    rate: ArrayLike,
+    *,
+    squares_selected: ArrayLike,
+    squares_not_selected: ArrayLike,
+    weight: ArrayLike,
+) -> FloatArray:
+    """Return the effective sample size of a weighted selection rate.
+
+    It is the number of unweighted rows whose rate would vary as much: p (1 - p) divided by the
+    linearised variance of the weighted rate p, which is the sum of w^2 (y - p)^2 over W^2, with w
+    for the weight of a row, W for their sum, and y for 1 or 0. Unlike Kish's W^2 / sum of w^2, it
+    allows for weights that go with the outcome. Where all are selected, or none, no row differs
+    from the rate and the linearised variance is 0, although the true rate may differ from 0 or 1;
+    there Kish's size is taken, which does not depend on the outcomes.
+
+    Parameters
+    ----------
+    rate : array-like
+        The weighted selection rate.
+    squares_selected, squares_not_selected : array-like
+        The sums of the squared weights of those selected, and of the others.
+    weight : array-like
+        The sum of all weights.
+
+    Returns
+    -------
+    float array
+        At most the number of rows if the weights do not go with the outcome; else it may be more.
+
+    Examples
+    --------
+    Three rows of weight 1 that were selected and one of weight 3 that was not.
+
+    >>> round(float(linearised_size(0.5, squares_selected=3, squares_not_selected=9, weight=6)), 6)
+    3.0
+
+    References
+    ----------
+    Kish, Survey Sampling (1965). Woodruff, JASA 66 (1971). Korn and Graubard (1998).
+    """
+    p, selected, others, total = _floats(rate, squares_selected, squares_not_selected, weight)
+    variance = ((1 - p) ** 2 * selected + p**2 * others) / total**2
+    kish = total**2 / (selected + others)
+    # By the squares and not by the rate, which rounding may keep from being quite 1.
+    varies = (selected > 0) & (others > 0)
+    return np.where(varies, divide(p * (1 - p), variance), kish)
+
+
 def z_statistic(
     selected: ArrayLike, n: ArrayLike, selected_reference: ArrayLike, n_reference: ArrayLike
 ) -> FloatArray:
