@@ -24,11 +24,11 @@ from fourfifths._stats.proportions import (
     divide,
     fisher_test,
     phi,
-    ratio_interval,
     standard_deviations,
     two_sided_p,
     z_statistic,
 )
+from fourfifths._stats.ratio import ratio_interval
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import Attribute, Tally, choose_reference, compatible, tally
 from fourfifths._tables.roles import Roles

@@ -13,7 +13,7 @@ from fourfifths._impact.compare import compare, wrap
 from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import REFERENCE, Rule, RuleName, get_rule
 from fourfifths._impact.scores import MedianOf, check_score, score_measures, with_above_median
-from fourfifths._stats.proportions import holm
+from fourfifths._stats.several_groups import holm
 from fourfifths._tables.counts import (
     MISSING,
     CountedColumn,

@@ -53,7 +53,7 @@ class GroupImpact(Result):
     selection_rate, selection_rate_interval
         x / n, in [0, 1], with its exact (Clopper-Pearson) interval.
     impact_ratio, impact_ratio_interval
-        (x / n) / (x' / n'), 0 or more, with its score interval.
+        (x / n) / (x' / n'), 0 or more, with its interval: exact up to 200 persons, else score.
     likelihood_ratio : float
         1 / impact_ratio, the paper's LR+.
     difference : float

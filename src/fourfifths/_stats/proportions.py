@@ -5,9 +5,8 @@ the reference. A negative statistic means that the group is selected less often.
 
 References
 ----------
-Clopper and Pearson, Biometrika 26 (1934). Koopman, Biometrics 40 (1984). Miettinen and Nurminen,
-Statistics in Medicine 4 (1985). Korn and Graubard, Survey Methodology 24 (1998), for effective
-sample sizes.
+Clopper and Pearson, Biometrika 26 (1934). Korn and Graubard, Survey Methodology 24 (1998), for
+effective sample sizes.
 """
 
 from __future__ import annotations
@@ -18,14 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtr, ndtri
+from scipy.special import betaincinv, gammaln, ndtr, ndtri, xlog1py, xlogy
 
-from fourfifths._arrays import BoolArray, FloatArray
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
 
-# The limits of a ratio are searched for between exp(-50) and exp(50). Each step halves the range
-# of the logarithm, so 54 steps find a limit to one part in 10^14.
-MAX_LOG_RATIO = 50.0
-RATIO_HALVINGS = 54
 # Replaces a standard deviation of 0, so that a difference divided by it is huge and not NaN.
 MIN_DEVIATION = 1e-300
 # Results whose probabilities differ by a smaller part than this are equally likely. Rounding makes
@@ -33,6 +28,9 @@ MIN_DEVIATION = 1e-300
 TIE_TOLERANCE = 1e-10
 DEFAULT_POWER = 0.8  # the usual choice, after Cohen (1988)
 DETECTABLE_HALVINGS = 34  # a ratio in [0, 1] is then accurate to 1e-10
+# With more tables than this, the power of Fisher's test is that of z with a continuity correction.
+MAX_FISHER_TABLES = 500_000
+LEAST_LIKELY = 1e-9
 
 
 def clopper_pearson(
@@ -72,90 +70,53 @@ def clopper_pearson(
     return low, high
 
 
-def ratio_interval(
-    selected: ArrayLike,
-    n: ArrayLike,
-    selected_reference: ArrayLike,
-    n_reference: ArrayLike,
+def linearised_size(
+    rate: ArrayLike,
     *,
-    confidence: float = 0.95,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the score interval of an impact ratio (Koopman; Miettinen and Nurminen).
+    squares_selected: ArrayLike,
+    squares_not_selected: ArrayLike,
+    weight: ArrayLike,
+) -> FloatArray:
+    """Return the effective sample size of a weighted selection rate.
 
-    The interval contains every ratio t for which the score test does not reject the hypothesis
-    "the impact ratio is t". It is also valid where no one or everyone is selected: a group in
-    which no one is selected has lower limit 0 and a finite upper limit. If no one in the reference
-    is selected, no ratio is too large, and the upper limit is NaN.
+    It is the number of unweighted rows whose rate would vary as much: p (1 - p) divided by the
+    linearised variance of the weighted rate p, which is the sum of w^2 (y - p)^2 over W^2, with w
+    for the weight of a row, W for their sum, and y for 1 or 0. Unlike Kish's W^2 / sum of w^2, it
+    allows for weights that go with the outcome. Where all are selected, or none, no row differs
+    from the rate and the linearised variance is 0, although the true rate may differ from 0 or 1;
+    there Kish's size is taken, which does not depend on the outcomes.
 
     Parameters
     ----------
-    selected, n : array-like
-        How many of the group were selected, of how many.
-    selected_reference, n_reference : array-like
-        The same for the reference.
-    confidence : float
+    rate : array-like
+        The weighted selection rate.
+    squares_selected, squares_not_selected : array-like
+        The sums of the squared weights of those selected, and of the others.
+    weight : array-like
+        The sum of all weights.
 
     Returns
     -------
-    lower_limit, upper_limit : float array
-        0 or more.
+    float array
+        At most the number of rows if the weights do not go with the outcome; else it may be more.
 
     Examples
     --------
-    >>> low, high = ratio_interval(26, 48, 206, 259)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.503, 0.857)
+    Three rows of weight 1 that were selected and one of weight 3 that was not.
+
+    >>> round(float(linearised_size(0.5, squares_selected=3, squares_not_selected=9, weight=6)), 6)
+    3.0
+
+    References
+    ----------
+    Kish, Survey Sampling (1965). Woodruff, JASA 66 (1971). Korn and Graubard (1998).
     """
-    x, size, x_reference, size_reference = np.broadcast_arrays(
-        *(
-            np.asarray(array, dtype=np.float64)
-            for array in (selected, n, selected_reference, n_reference)
-        )
-    )
-    z = float(ndtri((1 + confidence) / 2))
-    # The statistic falls as the ratio grows. So it equals z at the lower limit and -z at the upper.
-    target = np.stack([np.full(x.shape, z), np.full(x.shape, -z)])
-    log_ratio = bisect(
-        lambda log: score_statistic(np.exp(log), x, size, x_reference, size_reference) > target,
-        low=np.full(target.shape, -MAX_LOG_RATIO),
-        high=np.full(target.shape, MAX_LOG_RATIO),
-        halvings=RATIO_HALVINGS,
-    )
-    low, high = np.exp(log_ratio)
-    # Without selections in the group the search ends at exp(-50), which stands for 0. Without any
-    # in the reference it ends at exp(50), which stands for no limit.
-    return np.where(x > 0, low, 0.0), np.where(x_reference > 0, high, np.nan)
-
-
-def score_statistic(
-    ratio: FloatArray,
-    selected: FloatArray,
-    n: FloatArray,
-    selected_reference: FloatArray,
-    n_reference: FloatArray,
-) -> FloatArray:
-    """Return the score statistic of the hypothesis that the impact ratio is `ratio`.
-
-    It is (p - ratio p') divided by its standard deviation under the hypothesis, with the observed
-    rates p of the group and p' of the reference. Under the hypothesis it is approximately standard
-    normal.
-    """
-    x, xr, nr = selected, selected_reference, n_reference
-    rejected, rejected_r, total = n - x, nr - xr, n + nr
-    # The most likely rates whose ratio is `ratio` are the smaller root of a quadratic equation.
-    # They, and their distances to 1, are written without differences of nearly equal numbers,
-    # which would lose all digits where nearly everyone is selected.
-    group_term, reference_term = ratio * (n + xr), nr + x
-    root = np.sqrt((group_term - reference_term) ** 2 + 4 * ratio * rejected * rejected_r)
-    scale = group_term + reference_term + root
-    rate_r = 2 * (x + xr) / scale
-    one_minus_rate_r = (rejected + rejected_r + (ratio - 1) * (n + xr) + root) / scale
-    one_minus_rate = (ratio * rejected + rejected_r + (1 - ratio) * (x + xr) + root) / scale
-    variance = ratio * rate_r * one_minus_rate / n + ratio**2 * rate_r * one_minus_rate_r / nr
-    # The factor total / (total - 1) is Miettinen and Nurminen's.
-    deviation = np.sqrt(np.maximum(variance, 0) * total / (total - 1))
-    # The variance is 0 where everyone is selected. Then any difference at all rejects.
-    return np.asarray((x / n - ratio * xr / nr) / np.maximum(deviation, MIN_DEVIATION))
+    p, selected, others, total = _floats(rate, squares_selected, squares_not_selected, weight)
+    variance = ((1 - p) ** 2 * selected + p**2 * others) / total**2
+    kish = total**2 / (selected + others)
+    # By the squares and not by the rate, which rounding may keep from being quite 1.
+    varies = (selected > 0) & (others > 0)
+    return np.where(varies, divide(p * (1 - p), variance), kish)
 
 
 def z_statistic(
@@ -372,11 +333,13 @@ def detectable_ratio(
     rate_reference: ArrayLike,
     confidence: float = 0.95,
     power: float = DEFAULT_POWER,
+    critical_z: float | None = None,
+    is_exact: ArrayLike = False,
 ) -> FloatArray:
     """Return the smallest detectable effect, as an impact ratio below 1.
 
-    If the true impact ratio is this one, the two-sided z-test rejects equal rates with probability
-    `power`. A ratio closer to 1 would probably go unnoticed with this many rows.
+    If the true impact ratio is this one, the two-sided test that decides rejects equal rates with
+    probability `power`. A ratio closer to 1 would probably go unnoticed with this many rows.
 
     Parameters
     ----------
@@ -387,6 +350,11 @@ def detectable_ratio(
     confidence : float
         1 minus the significance level of the test.
     power : float
+    critical_z : float, optional
+        The |z| from which on the z-test rejects, such as 2 standard deviations, or `range_z` where
+        the reference is chosen among several groups; by default that of the confidence.
+    is_exact : array-like of bool
+        Where Fisher's exact test decides, and not z. There n and n_reference must be integers.
 
     Returns
     -------
@@ -397,20 +365,40 @@ def detectable_ratio(
     --------
     >>> round(float(detectable_ratio(48, 259, rate_reference=206 / 259)), 2)
     0.76
+    >>> round(float(detectable_ratio(8, 25, rate_reference=16 / 25)), 2)
+    0.18
+    >>> round(float(detectable_ratio(8, 25, rate_reference=16 / 25, is_exact=True)), 2)
+    0.17
     """
-    size, size_reference, rate = np.broadcast_arrays(
-        *(np.asarray(array, dtype=np.float64) for array in (n, n_reference, rate_reference))
+    size, size_reference, rate, decides_exactly = np.broadcast_arrays(
+        *_floats(n, n_reference, rate_reference), np.asarray(is_exact, dtype=bool)
     )
+    z = float(ndtri((1 + confidence) / 2)) if critical_z is None else critical_z
+    # Fisher's test is much like a z-test that takes half a person off the difference.
+    correction = np.where(decides_exactly, (1 / size + 1 / size_reference) / 2, 0.0)
 
     def is_detected(ratio: FloatArray) -> BoolArray:
         chance = z_test_power(
-            ratio, n=size, n_reference=size_reference, rate_reference=rate, confidence=confidence
+            ratio,
+            n=size,
+            n_reference=size_reference,
+            rate_reference=rate,
+            critical_z=z,
+            correction=correction,
         )
         return np.asarray(chance >= power)
 
     zeros, ones = np.zeros(size.shape), np.ones(size.shape)
     ratio = bisect(is_detected, low=zeros, high=ones, halvings=DETECTABLE_HALVINGS)
-    return np.where((rate > 0) & is_detected(zeros), ratio, np.nan)
+    ratio = np.where((rate > 0) & is_detected(zeros), ratio, np.nan)
+    for index in np.argwhere(decides_exactly & (rate > 0)):
+        place = tuple(index)
+        curve = FisherPower.of(
+            int(size[place]), int(size_reference[place]), float(rate[place]), level=1 - confidence
+        )
+        if curve is not None:
+            ratio[place] = curve.detectable_ratio(power)
+    return ratio
 
 
 def z_test_power(
@@ -419,18 +407,20 @@ def z_test_power(
     n: FloatArray,
     n_reference: FloatArray,
     rate_reference: FloatArray,
-    confidence: float,
+    critical_z: float,
+    correction: FloatArray | float = 0.0,
 ) -> FloatArray:
     """Return the probability that the z-test with pooled variance rejects equal rates.
 
     The true rates are `rate_reference` in the reference and ratio * rate_reference in the group.
+    The test rejects if the difference, less `correction`, is `critical_z` standard deviations.
     """
     rate = ratio * rate_reference
     pooled = (n * rate + n_reference * rate_reference) / (n + n_reference)
     # The test rejects a difference larger than `critical`. It takes the variance of equal rates,
     # while the difference really varies with that of the two true rates.
     null_deviation = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / n_reference))
-    critical = ndtri((1 + confidence) / 2) * null_deviation
+    critical = critical_z * null_deviation + correction
     true_deviation = np.sqrt(
         rate * (1 - rate) / n + rate_reference * (1 - rate_reference) / n_reference
     )
@@ -442,24 +432,98 @@ def z_test_power(
     )
 
 
-def holm(p: ArrayLike) -> FloatArray:
-    """Return p-values adjusted for several comparisons by Holm's method.
+@dataclass(frozen=True, kw_only=True)
+class FisherPower:
+    """How probable it is that Fisher's two-sided test rejects, from the tables that it rejects.
 
-    NaN means that there was no comparison. It stays NaN and does not count.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
+    Attributes
+    ----------
+    n : int
+        Rows of the group.
+    rate_reference : float
+        The true rate of the reference.
+    rejections : float array
+        How probable a rejection is with 0, 1, ... selections in the group, over those of the
+        reference.
     """
-    raw = np.asarray(p, dtype=np.float64)
-    order = np.argsort(raw)[: int(np.sum(~np.isnan(raw)))]  # NaN sorts last
-    # The smallest p counts for all comparisons, the next for one fewer. The running maximum keeps
-    # the adjusted values in the order of the raw ones.
-    steps = raw[order] * np.arange(order.size, 0, -1)
-    adjusted = np.full(raw.shape, np.nan)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
+
+    n: int
+    rate_reference: float
+    rejections: FloatArray
+
+    @classmethod
+    def of(
+        cls, n: int, n_reference: int, rate_reference: float, *, level: float
+    ) -> FisherPower | None:
+        """Return the power at one size, or None if there are too many tables to go through.
+
+        Only tables that occur with probability 1e-9 or more are considered.
+        """
+        first, last = likely_range(n_reference, rate_reference)
+        most = likely_range(n, rate_reference)[1]
+        # With its margins fixed, a table is known by the selections on the smaller side.
+        smaller, larger = min(n, n_reference), max(n, n_reference)
+        most_on_smaller = min(smaller, most + last)
+        if (most + last - first + 1) * (most_on_smaller + 1) > MAX_FISHER_TABLES:
+            return None
+        total = np.arange(first, most + last + 1)[:, np.newaxis]
+        count = np.arange(most_on_smaller + 1)
+        others = total - count
+        is_table = (others >= 0) & (others <= larger)
+        others = np.clip(others, 0, larger)
+        log = np.where(is_table, log_ways(smaller, count) + log_ways(larger, others), -np.inf)
+        weight = np.exp(log - log.max(axis=1, keepdims=True))
+        weight /= weight.sum(axis=1, keepdims=True)
+        order = np.argsort(weight, axis=1)
+        likely = np.take_along_axis(weight, order, axis=1)
+        sums = np.cumsum(likely, axis=1)
+        # At most two tables are equally likely, one on either side of the most likely one. They
+        # count together.
+        ties = likely[:, 1:] <= likely[:, :-1] * (1 + TIE_TOLERANCE)
+        sums[:, :-1] = np.where(ties, sums[:, 1:], sums[:, :-1])
+        p = np.empty_like(sums)
+        np.put_along_axis(p, order, sums, axis=1)
+        x, xr = np.arange(most + 1), np.arange(first, last + 1)
+        selected, selected_reference = np.meshgrid(x, xr, indexing="ij")
+        column = selected if n <= n_reference else selected_reference
+        is_rejected = p[selected + selected_reference - first, column] < level
+        chance = np.exp(
+            log_ways(n_reference, xr)
+            + xlogy(xr, rate_reference)
+            + xlog1py(n_reference - xr, -rate_reference)
+        )
+        return cls(n=n, rate_reference=rate_reference, rejections=is_rejected @ chance)
+
+    def at(self, ratio: float) -> float:
+        """Return the power at an impact ratio of at most 1."""
+        x, rate = np.arange(self.rejections.size), ratio * self.rate_reference
+        log = log_ways(self.n, x) + xlogy(x, rate) + xlog1py(self.n - x, -rate)
+        return float(np.sum(np.exp(log) * self.rejections))
+
+    def detectable_ratio(self, power: float) -> float:
+        """Return the ratio at which the power is this one; NaN if it is less at a ratio of 0."""
+        if self.at(0.0) < power:
+            return math.nan
+        return float(
+            bisect(
+                lambda ratio: np.array(self.at(float(ratio)) >= power),
+                low=np.zeros(()),
+                high=np.ones(()),
+                halvings=DETECTABLE_HALVINGS,
+            )
+        )
+
+
+def likely_range(n: int, rate: float) -> tuple[int, int]:
+    """Return the smallest and the largest number of n with a probability of 1e-9 or more."""
+    first, probability = binomial(n, rate) if rate < 1 else (n, np.ones(1))
+    likely = np.flatnonzero(probability >= LEAST_LIKELY)
+    return first + int(likely[0]), first + int(likely[-1])
+
+
+def log_ways(n: int, count: IntArray) -> FloatArray:
+    """Return the logarithm of the number of ways to choose so many of n."""
+    return np.asarray(gammaln(n + 1) - gammaln(count + 1) - gammaln(n - count + 1))
 
 
 def bisect(
