@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import FloatArray
+from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._impact.rules import Rule
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import Attribute
@@ -88,30 +89,80 @@ def score_measures(table: Table, score: str, *, weights: str | None) -> dict[str
     centred = points - mean
     return {
         "score weight": weight,
+        "score weight squared": weight * weight,
         "score sum": weight * centred,
         "score squares": weight * centred * centred,
     }
 
 
-def mean_differences(attribute: Attribute, counts: Counts, *, reference: int) -> FloatArray:
-    """Return (mean of the group - mean of the reference) / standard deviation, per group.
+@dataclass(frozen=True, kw_only=True)
+class ScoreSums:
+    """The scores of each group, summed over all its rows that have one, with an outcome or not.
 
-    The standard deviation is that of all rows that have a score and whose membership is known. NaN
-    where the scores do not vary, and for a group without scores.
+    Attributes
+    ----------
+    weight, weight_squared : float array
+        Sums of the weights and of their squares; numbers of persons where these are counted.
+    total, squares : float array
+        Sums of the scores and of their squares, less the mean of all scores.
     """
+
+    weight: FloatArray
+    weight_squared: FloatArray
+    total: FloatArray
+    squares: FloatArray
+
+    def keep(self, kept: BoolArray) -> ScoreSums:
+        """Return the sums of the groups where `kept` is true."""
+        return ScoreSums(
+            weight=self.weight[kept],
+            weight_squared=self.weight_squared[kept],
+            total=self.total[kept],
+            squares=self.squares[kept],
+        )
+
+
+def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums | None:
+    """Return the sums of each group's scores; None if no scores were counted."""
+    if "score sum" not in counts.sums:
+        return None
     has_group = attribute.codes != MISSING
-    weight, total, squares = (
+    weight, weight_squared, total, squares = (
         np.bincount(
             attribute.codes[has_group],
             weights=counts.sums[name][has_group],
             minlength=len(attribute.groups),
-        )
-        for name in ("score weight", "score sum", "score squares")
+        ).astype(np.float64)
+        for name in ("score weight", "score weight squared", "score sum", "score squares")
     )
-    if not weight.sum() > 0:
-        return np.full(weight.shape, np.nan)
+    if counts.exact:
+        # A line of an aggregated table stands for persons, each of weight 1.
+        weight_squared = weight
+    return ScoreSums(weight=weight, weight_squared=weight_squared, total=total, squares=squares)
+
+
+def mean_differences(
+    scores: ScoreSums | None, *, reference: int, group_count: int, confidence: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return (mean of the group - mean of the reference) / standard deviation, and its interval.
+
+    The standard deviation is that of all rows that have a score and whose membership is known. NaN
+    where the scores do not vary, and for a group without scores.
+
+    Returns
+    -------
+    difference : float array
+        One per group.
+    interval : float array
+        One pair of limits per group; NaN for the reference.
+    """
+    undefined = np.full(group_count, np.nan), np.full((group_count, 2), np.nan)
+    if scores is None or not scores.weight.sum() > 0:
+        return undefined
+    weight, total = scores.weight, scores.total
     mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1), np.nan)
-    variance = squares.sum() / weight.sum() - (total.sum() / weight.sum()) ** 2
+    variance = scores.squares.sum() / weight.sum() - (total.sum() / weight.sum()) ** 2
     if not variance > 0:
-        return np.full(weight.shape, np.nan)
-    return np.asarray((mean - mean[reference]) / np.sqrt(variance))
+        return undefined
+    difference = np.asarray((mean - mean[reference]) / np.sqrt(variance))
+    return difference, undefined[1]
