@@ -41,6 +41,16 @@ def test_an_audit_loads_no_plots_and_no_dataframe_library():
     assert not loaded_after(code) & {"matplotlib", "sklearn.ensemble", "pandas", "polars"}
 
 
+def test_an_audit_at_the_shell_loads_neither_distributions_nor_optimisers():
+    code = (
+        "import sys; sys.argv = ['fourfifths', 'audit', 'ricci']\n"
+        "from fourfifths._cli import main as cli\n"
+        "try: cli.main()\n"
+        "except SystemExit: pass\n"
+    )
+    assert not loaded_after(code) & {"scipy.stats", "scipy.optimize", "sklearn", "matplotlib"}
+
+
 @pytest.mark.parametrize("name", [*fourfifths.__all__, "__version__"])
 def test_every_public_name_is_there(name):
     assert getattr(fourfifths, name) is not None

@@ -23,7 +23,6 @@ from fourfifths._stats.proportions import (
     clopper_pearson,
     cohen_h,
     detectable_ratio,
-    first_true,
     fisher_test,
     holm,
     phi,
@@ -323,21 +322,59 @@ def test_h_agrees_with_statsmodels(table):
 
 
 def exact_fisher(x, n, x_r, n_r):
-    """Every table with the same margins, in whole numbers: p, p_less and the observed one."""
-    total, chosen = n + n_r, x + x_r
+    """Every table with the same margins, in whole numbers: p, p_less, mid_p and mid_p_less."""
+    chosen = x + x_r
     ways = {
         k: comb(n, k) * comb(n_r, chosen - k)
         for k in range(max(0, chosen - n_r), min(n, chosen) + 1)
     }
-    p = Fraction(sum(way for way in ways.values() if way <= ways[x]), comb(total, chosen))
-    p_less = Fraction(sum(way for k, way in ways.items() if k <= x), comb(total, chosen))
-    return float(p), float(p_less), float(p - Fraction(ways[x], 2 * comb(total, chosen)))
+    less_likely = sum(way for way in ways.values() if way < ways[x])
+    equally = sum(way for way in ways.values() if way == ways[x])
+    fewer = sum(way for k, way in ways.items() if k < x)
+    total = comb(n + n_r, chosen)
+    return [
+        float(Fraction(part, total))
+        for part in (
+            less_likely + equally,
+            fewer + ways[x],
+            less_likely + Fraction(equally, 2),
+            fewer + Fraction(ways[x], 2),
+        )
+    ]
 
 
-@pytest.mark.parametrize("table", [*TABLES, *NO_VARIATION, (5, 10, 5, 10), (1, 4, 3, 4)])
+def figures_of(test):
+    return [float(figure) for figure in (test.p, test.p_less, test.mid_p, test.mid_p_less)]
+
+
+@pytest.mark.parametrize(
+    "table", [*TABLES, *NO_VARIATION, (5, 10, 5, 10), (1, 4, 3, 4), (0, 1, 1, 1), (1, 1, 500, 999)]
+)
 def test_fisher_agrees_with_counting_the_tables(table):
-    test = fisher_test(*table)
-    assert (test.p, test.p_less, test.mid_p) == pytest.approx(exact_fisher(*table))
+    assert figures_of(fisher_test(*table)) == pytest.approx(exact_fisher(*table), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "n_r"), [(4, 4), (6, 9), (12, 3), (1, 13), (10, 20)])
+def test_fisher_agrees_with_counting_the_tables_on_every_table(n, n_r):
+    # Mirrored tables and coincidences: which ones are equally likely must not hang on rounding.
+    x, x_r = np.indices((n + 1, n_r + 1))
+    test = fisher_test(x, n, x_r, n_r)
+    for index in np.ndindex(x.shape):
+        expected = exact_fisher(int(x[index]), n, int(x_r[index]), n_r)
+        found = [test.p[index], test.p_less[index], test.mid_p[index], test.mid_p_less[index]]
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("table", "mid_p"), [((9, 30, 17, 30), "0.0428"), ((7, 11, 11, 11), "0.0451")]
+)
+def test_the_mid_p_counts_half_of_every_equally_likely_table(table, mid_p):
+    assert float(fisher_test(*table).mid_p) == printed(mid_p)
+
+
+def test_of_two_groups_of_ten_thousand_the_mirrored_table_is_equally_likely():
+    test = fisher_test(4_900, 10_000, 5_000, 10_000)
+    assert float(test.mid_p) == pytest.approx(2 * float(test.mid_p_less), rel=1e-9)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -351,6 +388,26 @@ def test_fisher_answers_for_ten_million_rows():
     test = fisher_test(2_000_000, 5_000_000, 2_001_000, 5_000_000)
     z_p = float(two_sided_p(z_statistic(2_000_000, 5_000_000, 2_001_000, 5_000_000)))
     assert test.p == pytest.approx(z_p, rel=0.01)
+
+
+def test_a_huge_difference_in_ten_million_rows_has_a_p_of_zero():
+    test = fisher_test(0, 5_000_000, 5_000_000, 5_000_000)
+    assert figures_of(test) == [0, 0, 0, 0]
+    assert fisher_test(5_000_000, 5_000_000, 0, 5_000_000).p_less == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("observed", "n", "share"),
+    [(0, 1, 0.5), (1, 1, 0.3), (0, 30, 0.1), (30, 30, 0.9), (5, 10, 0.5), (40, 1000, 0.05)],
+)
+def test_the_binomial_p_agrees_with_scipy(observed, n, share):
+    expected = binomtest(observed, n, share).pvalue
+    assert fourfifths.against_share(observed, n, share=share).p == pytest.approx(expected)
+
+
+def test_the_binomial_test_answers_for_ten_million_rows():
+    found = fourfifths.against_share(5_003_000, 10_000_000, share=0.5)
+    assert found.p == pytest.approx(2 * norm.sf(6_000 / 10_000_000**0.5), rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -388,15 +445,6 @@ def test_a_share_is_between_0_and_1(share):
 def test_observed_is_part_of_n(observed, n):
     with pytest.raises(OptionError, match=r"expected 0 <= observed <= n"):
         fourfifths.against_share(observed, n, share=0.5)
-
-
-def test_the_first_true_integer_is_found_for_each_element():
-    limits = np.array([0.0, 3.0, 7.5, 10.0])
-    low, high = np.zeros(4), np.full(4, 9.0)
-    first = first_true(lambda k: k >= limits, low=low, high=high)
-    # The last test is never true below 9, which counts as true.
-    assert first.tolist() == [0, 3, 8, 9]
-    assert (low.tolist(), high.tolist()) == ([0] * 4, [9] * 4)
 
 
 SIZES = [(48, 259, 0.795), (100, 100, 0.5), (1000, 200, 0.1), (30, 3000, 0.9), (48, 259, 0.3)]

@@ -41,6 +41,7 @@ COMPARISONS = (
     "fisher_p",
     "fisher_p_less",
     "mid_p",
+    "mid_p_less",
     "choice_p",
     "holm_p",
     "flip",
@@ -354,7 +355,7 @@ def reasons(
         if comparison.to_largest is None
         else "this is the largest group",
         **dict.fromkeys(("z", "z_p", "standard_deviations", "phi", "holm_p"), no_variation),
-        **dict.fromkeys(("fisher_p", "fisher_p_less", "mid_p"), not_persons),
+        **dict.fromkeys(("fisher_p", "fisher_p_less", "mid_p", "mid_p_less"), not_persons),
     }
     if roles.within is None:
         texts["stratified"] = "no column to compare within was named"

@@ -27,6 +27,8 @@ from fourfifths._stats.proportions import (
 )
 from fourfifths._tables.groups import Tally
 
+EXACT_FIGURES = ("fisher_p", "fisher_p_less", "mid_p", "mid_p_less", "flip")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
@@ -132,10 +134,16 @@ def compare_pairs(
     # Fisher's test and the flip move whole persons, and a sampling weight is not a number of them.
     if exact:
         persons = (x, n, x_reference, n_reference)
-        fisher_p, fisher_p_less, mid_p = fisher_test(*persons)
-        ratio_after_flip = flip(*persons)
+        fisher = fisher_test(*persons)
+        exact_figures = {
+            "fisher_p": fisher.p,
+            "fisher_p_less": fisher.p_less,
+            "mid_p": fisher.mid_p,
+            "mid_p_less": fisher.mid_p_less,
+            "flip": flip(*persons),
+        }
     else:
-        fisher_p, fisher_p_less, mid_p, ratio_after_flip = np.full((4, n.size), np.nan)
+        exact_figures = {name: np.full(n.shape, np.nan) for name in EXACT_FIGURES}
 
     figures = {
         # As one quotient of integers: 3/5 against 6/8 is then 0.8 to the last bit.
@@ -156,10 +164,7 @@ def compare_pairs(
         "standard_deviations": standard_deviations(*effective),
         "phi": phi(*effective),
         "h": cohen_h(*effective),
-        "fisher_p": fisher_p,
-        "fisher_p_less": fisher_p_less,
-        "mid_p": mid_p,
-        "flip": ratio_after_flip,
+        **exact_figures,
         # Table 1 of the paper, and "selected" as a predictor of the reference.
         "a": n - x,
         "b": n_reference - x_reference,

@@ -124,8 +124,11 @@ class GroupImpact(Result):
         fixed: the standard deviation is that of the hypergeometric distribution, as in Fisher's
         test and in that of Mantel and Haenszel. (Castaneda and Hazelwood compare with an outside
         population and take the binomial one: see `against_share`.)
-    fisher_p, fisher_p_less, mid_p : float
-        Fisher's exact test: two-sided, one-sided (the group is selected less often), and mid-p.
+    fisher_p, fisher_p_less : float
+        Fisher's exact test: two-sided, and one-sided (the group is selected less often).
+    mid_p, mid_p_less : float
+        The same with half of the probability of tables that are as likely as this one (two-sided),
+        or of this table (one-sided).
     choice_p : float
         The p-value adjusted for choosing the reference: the group with the highest rate is taken
         because of that rate, so the difference to it is larger than that to a group named in
@@ -192,6 +195,7 @@ class GroupImpact(Result):
     fisher_p: float
     fisher_p_less: float
     mid_p: float
+    mid_p_less: float
     choice_p: float
     holm_p: float
     expected: float

@@ -12,9 +12,9 @@ sample sizes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,9 @@ MAX_LOG_RATIO = 50.0
 RATIO_HALVINGS = 54
 # Replaces a standard deviation of 0, so that a difference divided by it is huge and not NaN.
 MIN_DEVIATION = 1e-300
+# Results whose probabilities differ by a smaller part than this are equally likely. Rounding makes
+# a tenth of it at most, with ten million rows.
+TIE_TOLERANCE = 1e-10
 DEFAULT_POWER = 0.8  # the usual choice, after Cohen (1988)
 DETECTABLE_HALVINGS = 34  # a ratio in [0, 1] is then accurate to 1e-10
 
@@ -178,7 +181,11 @@ def standard_deviations(
     """Return how many standard deviations the group's selections are above the expected number.
 
     The two group sizes and the total number selected are fixed, as in Fisher's exact test, so the
-    group's selections have a hypergeometric distribution: z times sqrt((N - 1) / N).
+    group's selections have a hypergeometric distribution: z times sqrt((N - 1) / N). This is the
+    two-sample comparison of selection rates, both of which vary. The standard deviations of
+    Castaneda v. Partida, 430 U.S. 482 (1977) and Hazelwood School District v. United States,
+    433 U.S. 299 (1977) are binomial: they compare one group's number with a fixed share of an
+    outside population (`against_share`).
     """
     total = np.add(n, n_reference, dtype=np.float64)
     return z_statistic(selected, n, selected_reference, n_reference) * np.sqrt((total - 1) / total)
@@ -214,7 +221,8 @@ def cohen_h(
     return np.asarray(2 * np.arcsin(np.sqrt(x / size)) - 2 * np.arcsin(np.sqrt(xr / size_r)))
 
 
-class FisherTest(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class FisherTest:
     """Fisher's exact test of two-by-two tables.
 
     Attributes
@@ -225,12 +233,17 @@ class FisherTest(NamedTuple):
     p_less : float array
         One-sided, against the alternative that the group is selected less often.
     mid_p : float array
-        `p` minus half the probability of the observed table (Lancaster).
+        Two-sided mid-p (Lancaster): the probability of all tables that are less likely than the
+        observed one, and half of that of those that are equally likely.
+    mid_p_less : float array
+        One-sided mid-p: the probability of fewer selections in the group, and half of that of the
+        observed table.
     """
 
     p: FloatArray
     p_less: FloatArray
     mid_p: FloatArray
+    mid_p_less: FloatArray
 
 
 def fisher_test(
@@ -238,52 +251,119 @@ def fisher_test(
 ) -> FisherTest:
     """Return Fisher's exact test of each table. The counts must be integers.
 
-    The two tails are found by bisection, not by listing all tables, so that millions of rows are
-    no problem.
-
     Examples
     --------
     >>> fisher = fisher_test(6, 19, 25, 43)
     >>> round(float(fisher.p), 5), round(float(fisher.p_less), 5)
     (0.09708, 0.04854)
-    """
-    # Importing scipy.stats takes half a second, and only exact tests need it.
-    from scipy.stats import hypergeom
 
-    x, size, xr, size_r = np.broadcast_arrays(
-        *_floats(selected, n, selected_reference, n_reference)
+    With 9 of 30 against 17 of 30, the mirrored table is as likely as the observed one.
+
+    >>> fisher = fisher_test(9, 30, 17, 30)
+    >>> round(float(fisher.p), 4), round(float(fisher.mid_p), 4)
+    (0.0673, 0.0428)
+    """
+    tables = np.broadcast_arrays(*_floats(selected, n, selected_reference, n_reference))
+    figures = np.empty((4, *tables[0].shape))
+    for index in np.ndindex(tables[0].shape):
+        x, size, xr, size_r = (int(cell[index]) for cell in tables)
+        first, probability = hypergeometric(size, size_r, selected=x + xr)
+        p, mid_p = at_most_as_likely(probability, x - first)
+        p_less = float(probability[: max(x - first + 1, 0)].sum())
+        fewer = float(probability[: max(x - first, 0)].sum())
+        figures[(..., *index)] = p, min(p_less, 1.0), mid_p, (fewer + p_less) / 2
+    p, p_less, mid_p, mid_p_less = figures
+    return FisherTest(p=p, p_less=p_less, mid_p=mid_p, mid_p_less=mid_p_less)
+
+
+def at_most_as_likely(probability: FloatArray, observed: int) -> tuple[float, float]:
+    """Return a two-sided exact p-value and its mid-p: how probable it is to be no likelier.
+
+    Parameters
+    ----------
+    probability : float array
+        Of each result.
+    observed : int
+        The index of the observed result. Outside the array its probability is 0.
+    """
+    if not 0 <= observed < probability.size:
+        return 0.0, 0.0
+    less_likely = float(
+        probability[probability < probability[observed] * (1 - TIE_TOLERANCE)].sum()
     )
-    margins = (size + size_r, x + xr, size)
-    observed = hypergeom.pmf(x, *margins)
-    # Equally likely tables differ by rounding. SciPy's own test has the same tolerance.
-    limit = observed * (1 + 1e-14)
-    # The mode of a hypergeometric distribution, in closed form.
-    mode = np.floor((x + xr + 1) * (size + 1) / (size + size_r + 2))
-    smallest, largest = np.maximum(0.0, x + xr - size_r), np.minimum(size, x + xr)
-    # The probability rises up to the mode and falls after it. The tables at most as likely as the
-    # observed one are those before `low` and those from `high` on.
-    low = first_true(lambda k: hypergeom.pmf(k, *margins) > limit, low=smallest, high=mode)
-    high = first_true(lambda k: hypergeom.pmf(k, *margins) <= limit, low=mode, high=largest + 1)
-    tails = hypergeom.cdf(low - 1, *margins) + hypergeom.sf(high - 1, *margins)
-    # If the observed table is the most likely one, every table counts.
-    p = np.where(hypergeom.pmf(mode, *margins) <= limit, 1.0, np.minimum(tails, 1.0))
-    return FisherTest(p, hypergeom.cdf(x, *margins), p - observed / 2)
+    no_likelier = float(
+        probability[probability <= probability[observed] * (1 + TIE_TOLERANCE)].sum()
+    )
+    return min(no_likelier, 1.0), (less_likely + min(no_likelier, 1.0)) / 2
 
 
-def first_true(
-    test: Callable[[FloatArray], BoolArray], *, low: FloatArray, high: FloatArray
-) -> FloatArray:
-    """Return the first integer from `low` to `high` at which a test is true, for each element.
+def hypergeometric(n: int, n_reference: int, *, selected: int) -> tuple[int, FloatArray]:
+    """Return how probable each number of selections in the group is if all rows are alike.
 
-    The test must be false before that integer and true from it on; `high` counts as true.
+    Parameters
+    ----------
+    n, n_reference : int
+        Rows of the group and of the reference.
+    selected : int
+        How many are selected of both together.
+
+    Returns
+    -------
+    first : int
+        The smallest number of selections in the group that is listed.
+    probability : float array
+        Of `first`, `first` + 1 and so on. What is not listed is less probable than 1e-300.
+
+    Examples
+    --------
+    Two of four, two of them in the group: (1, 4, 1) / 6.
+
+    >>> first, probability = hypergeometric(2, 2, selected=2)
+    >>> first, probability.round(4).tolist()
+    (0, [0.1667, 0.6667, 0.1667])
     """
-    low, high = low.copy(), high.copy()
-    while np.any(low < high):
-        middle = np.floor((low + high) / 2)
-        is_true = test(middle)
-        low = np.where(is_true | (low >= high), low, middle + 1)
-        high = np.where(is_true, middle, high)
-    return low
+    total = n + n_reference
+    rate = selected / total if total else 0.0
+    deviation = math.sqrt(n * rate * (1 - rate) * n_reference / max(total - 1, 1))
+    mode = (selected + 1) * (n + 1) // (total + 2)
+    low, high = max(0, selected - n_reference), min(n, selected)
+    first, last = listed_range(mode, deviation, low=low, high=high)
+    # Each probability is the one before it times this ratio.
+    k = np.arange(first, last, dtype=np.float64)
+    ratio = ((selected - k) * (n - k)) / ((k + 1) * (n_reference - selected + k + 1))
+    return first, probabilities_from_ratios(ratio, mode - first)
+
+
+def binomial(n: int, rate: float) -> tuple[int, FloatArray]:
+    """Return the first listed number of successes of n, and the probabilities from there on.
+
+    As for `hypergeometric`, what is not listed is less probable than 1e-300.
+    """
+    mode = min(int((n + 1) * rate), n)
+    first, last = listed_range(mode, math.sqrt(n * rate * (1 - rate)), low=0, high=n)
+    k = np.arange(first, last, dtype=np.float64)
+    return first, probabilities_from_ratios((n - k) / (k + 1) * (rate / (1 - rate)), mode - first)
+
+
+def listed_range(mode: int, deviation: float, *, low: int, high: int) -> tuple[int, int]:
+    """Return the range around the mode beyond which a count is less probable than 1e-300.
+
+    By Bernstein's inequality, a binomial or hypergeometric count is t or more above its mean with
+    probability exp(-t^2 / (2 (variance + t / 3))) at most.
+    """
+    reach = math.ceil(39 * deviation + 500)
+    return max(low, mode - reach), min(high, mode + reach)
+
+
+def probabilities_from_ratios(ratio: FloatArray, mode: int) -> FloatArray:
+    """Return probabilities that sum to 1, from the ratio of each one to the one before it.
+
+    They are multiplied up from the mode, so that small ones keep all their digits.
+    """
+    above = np.cumprod(ratio[mode:])
+    below = np.cumprod(1 / ratio[:mode][::-1])[::-1]
+    relative = np.concatenate([below, [1.0], above])
+    return np.asarray(relative / relative.sum())
 
 
 def detectable_ratio(
@@ -428,16 +508,15 @@ def against_share(observed: int, n: int, *, share: float) -> ShareTest:
         raise OptionError(f"share={share!r}: expected a share between 0 and 1, neither included")
     if not 0 <= observed <= n or n < 1:
         raise OptionError(f"observed={observed!r}, n={n!r}: expected 0 <= observed <= n and n >= 1")
-    from scipy.stats import binomtest
-
     # Binomial: the population is so large that each one summoned leaves its shares unchanged.
     expected = n * share
     deviation = float(np.sqrt(n * share * (1 - share)))
+    first, probability = binomial(n, share)
     return ShareTest(
         expected=expected,
         shortfall=expected - observed,
         standard_deviations=(observed - expected) / deviation,
-        p=float(binomtest(observed, n, share).pvalue),
+        p=at_most_as_likely(probability, observed - first)[0],
     )
 
 

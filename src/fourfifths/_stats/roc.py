@@ -35,7 +35,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import betaincinv
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
@@ -110,6 +109,9 @@ def score_counts(scores: ArrayLike, is_reference: BoolArray) -> tuple[IntArray, 
 
 def hull_of_counts(group: FloatArray, reference: FloatArray) -> Hull:
     """Return the hull from the numbers of rows at each score, highest score first."""
+    # Reports of all kinds load this module, and this import takes longer than a small audit.
+    from scipy.optimize import isotonic_regression
+
     total = group + reference
     occurs = total > 0
     group, reference, total = group[occurs], reference[occurs], total[occurs]
