@@ -21,8 +21,8 @@ from fourfifths._cli.options import (
     bands,
     check_outputs,
     deliver,
-    pairs,
 )
+from fourfifths._cli.options import pairs as named_values
 from fourfifths.errors import OptionError
 
 DEFAULT_RULE = "ugesp"
@@ -33,6 +33,20 @@ class WeightsAre(StrEnum):
 
     SAMPLING = "sampling"
     COUNTS = "counts"
+
+
+class Pairs(StrEnum):
+    """Which groups are compared with each other."""
+
+    REFERENCE = "reference"
+    ALL = "all"
+
+
+class SmallGroups(StrEnum):
+    """What nyc-ll144 does with groups of under 2% of the rows."""
+
+    INCLUDE = "include"
+    EXCLUDE = "exclude"
 
 
 class MedianOf(StrEnum):
@@ -89,6 +103,17 @@ def audit(
     ] = MedianOf.ALL,
     band: Band = None,
     unknown: Unknown = None,
+    pairs: Annotated[
+        Pairs,
+        typer.Option(help="Compare each group with the reference, or every two groups as well."),
+    ] = Pairs.REFERENCE,
+    small_groups: Annotated[
+        SmallGroups | None,
+        typer.Option(
+            help="Under nyc-ll144: whether groups of under 2% of the rows are in the ratios.  "
+            "[default: include]",
+        ),
+    ] = None,
     output_format: Annotated[Format | None, FORMAT_OPTION] = None,
     out: Out = None,
     plot: Plot = None,
@@ -105,7 +130,7 @@ def audit(
         protected=protected,
         outcome=outcome,
         favorable=favorable,
-        reference=pairs(reference, "--reference", protected) or None,
+        reference=named_values(reference, "--reference", protected) or None,
         rule=get_rule((rule or [DEFAULT_RULE])[0]),
         weights=weights,
         weights_are=weights_are.value,
@@ -114,5 +139,7 @@ def audit(
         median_of=median_of.value,
         bands=bands(band, protected),
         unknown=unknown or (),
+        pairs=pairs.value,
+        small_groups=small_groups.value if small_groups else None,
     )
     deliver(result, form, out=out, plot=plot)
