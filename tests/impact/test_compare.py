@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from fractions import Fraction
 
 import pandas as pd
 import pytest
@@ -144,105 +142,6 @@ def test_unknown_may_be_one_value():
     result = fourfifths.impact(table, protected="group", outcome="hired", unknown="NA")
     assert result.attributes[0].unknown == 5
     assert result["N"].n == 25
-
-
-def test_without_unknown_membership_there_are_no_bounds():
-    group = measure(THREE)["A"]
-    assert all(math.isnan(bound) for bound in group.impact_ratio_bounds)
-    assert group.why["impact_ratio_bounds"] == "no membership is unknown"
-
-
-def ratios_by_brute_force(people, group, reference, choices):
-    """Return the ratio under each way to fill in what is unknown."""
-    options = [
-        [
-            filled
-            for filled in choices
-            if all(known in (None, value) for known, value in zip(member, filled, strict=True))
-        ]
-        for member, _ in people
-    ]
-    for ways in itertools.product(*options):
-        counts = {group: [0, 0], reference: [0, 0]}
-        for filled, (_, selected) in zip(ways, people, strict=True):
-            if filled in counts:
-                counts[filled][0] += selected
-                counts[filled][1] += 1
-        (x, n), (x_r, n_r) = counts[group], counts[reference]
-        yield Fraction(x * n_r, n * x_r) if x_r else None
-
-
-SINGLE = {
-    "two groups": ("AAABBBB", [1, 1, 0, 1, 1, 1, 0], [1, 0, 0]),
-    "three groups": ("AAABBBBCC", [1, 0, 0, 1, 1, 1, 0, 1, 0], [1, 1, 0]),
-    "only selected unknown": ("AAABBB", [1, 0, 0, 1, 1, 0], [1, 1]),
-    "only rejected unknown": ("AAABBB", [1, 0, 0, 1, 1, 0], [0, 0, 0]),
-    "no one selected in the group": ("AAABBB", [0, 0, 0, 1, 1, 0], [1, 0]),
-    "everyone selected": ("AABBB", [1, 1, 1, 1, 1], [1, 0]),
-}
-
-
-@pytest.mark.parametrize(("members", "selected", "unknown"), SINGLE.values(), ids=SINGLE)
-def test_the_bounds_are_the_extremes_over_all_ways_to_assign_the_unknown(
-    members, selected, unknown
-):
-    people = [((member,), bool(got)) for member, got in zip(members, selected, strict=True)]
-    people += [((None,), bool(got)) for got in unknown]
-    table = pd.DataFrame(
-        {
-            "group": [member for (member,), _ in people],
-            "hired": ["yes" if got else "no" for _, got in people],
-        }
-    )
-    result = fourfifths.impact(table, protected="group", outcome="hired", reference="B")
-    choices = [(value,) for value in sorted(set(members))]
-    for group in sorted(set(members) - {"B"}):
-        ratios = list(ratios_by_brute_force(people, (group,), ("B",), choices))
-        assert result[group].impact_ratio_bounds == pytest.approx((min(ratios), max(ratios)))
-
-
-def test_the_bounds_are_the_extremes_where_some_know_one_attribute_only():
-    people = [
-        *[(("F", "B"), got) for got in (True, False, False)],
-        *[(("F", "W"), got) for got in (True, True, False)],
-        *[(("M", "B"), got) for got in (True, False)],
-        *[(("M", "W"), got) for got in (True, True, True, False)],
-        (("F", None), True),
-        (("F", None), False),
-        ((None, "W"), True),
-        ((None, "W"), False),
-        ((None, None), True),
-        ((None, None), False),
-    ]
-    table = both([(*member, got) for member, got in people])
-    result = fourfifths.impact(
-        table, protected=["sex", "race"], outcome="chosen", reference={"sex": "M", "race": "W"}
-    )
-    choices = [(sex, race) for sex in "FM" for race in "BW"]
-    joint = result.attributes[2]
-    assert joint.unknown == 6
-    for group in choices[:-1]:
-        ratios = list(ratios_by_brute_force(people, group, ("M", "W"), choices))
-        found = joint[" & ".join(group)].impact_ratio_bounds
-        assert found == pytest.approx((min(ratios), max(ratios))), group
-
-
-def test_a_reference_that_the_unknown_could_leave_unselected_has_no_upper_bound():
-    table = pd.DataFrame(
-        {"group": ["A", "A", "B", "B", None], "hired": ["yes", "no", "no", "no", "yes"]}
-    )
-    result = fourfifths.impact(table, protected="group", outcome="hired", reference="B")
-    low, high = result["A"].impact_ratio_bounds
-    assert low == pytest.approx((1 / 2) / (1 / 3))
-    assert math.isnan(high)
-    assert "no bound on one side" in result["A"].why["impact_ratio_bounds"]
-
-
-def test_the_bounds_hold_the_ratio():
-    table = frame({"A": (3, 8), "B": (16, 25), "?": (2, 5)})
-    result = fourfifths.impact(table, protected="group", outcome="hired", unknown=["?"])
-    low, high = result["A"].impact_ratio_bounds
-    assert low < result["A"].impact_ratio < high
 
 
 @pytest.mark.parametrize(

@@ -289,8 +289,11 @@ def test_a_reading_does_not_depend_on_floating_point_rates(group, reference):
         least_expected=10.0,
         z=0.0,
         fisher_p=1.0,
+        adjusted_p=math.nan,
+        adjusted_for="",
         flip=math.nan,
-        ratio_low=0.9,
+        ratio_interval=(0.9, 1.1),
+        confidence=0.95,
         detectable_ratio=0.9,
     )
     reading = judge(RULES["feldman2015"], facts).reading
