@@ -8,7 +8,6 @@ import pytest
 from counted import printed
 from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binom, binomtest, chi2_contingency, fisher_exact, hypergeom, norm
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import (
     confint_proportions_2indep,
     power_proportions_2indep,
@@ -24,7 +23,6 @@ from fourfifths._stats.proportions import (
     cohen_h,
     detectable_ratio,
     fisher_test,
-    holm,
     phi,
     ratio_interval,
     score_statistic,
@@ -408,23 +406,6 @@ def test_the_binomial_p_agrees_with_scipy(observed, n, share):
 def test_the_binomial_test_answers_for_ten_million_rows():
     found = fourfifths.against_share(5_003_000, 10_000_000, share=0.5)
     assert found.p == pytest.approx(2 * norm.sf(6_000 / 10_000_000**0.5), rel=0.01)
-
-
-@pytest.mark.parametrize(
-    "p", [[0.01], [0.01, 0.04, 0.03], [0.5, 0.9, 0.7], [0.02, 0.02, 0.02], [1e-9, 0.2, 0.04, 1.0]]
-)
-def test_holm_agrees_with_statsmodels(p):
-    assert holm(p).tolist() == pytest.approx(multipletests(p, method="holm")[1].tolist())
-
-
-def test_holm_takes_no_account_of_what_was_not_compared():
-    adjusted = holm([0.04, np.nan, 0.01, np.nan])
-    assert adjusted[[0, 2]].tolist() == pytest.approx([0.04, 0.02])
-    assert np.isnan(adjusted[[1, 3]]).all()
-
-
-def test_holm_of_nothing_is_nothing():
-    assert holm([]).tolist() == []
 
 
 def test_castaneda():

@@ -26,6 +26,7 @@ from fourfifths._impact.rules import EXCLUDED, REFERENCE, Finding, Rule, judge
 from fourfifths._impact.scores import ScoreSums, mean_differences
 from fourfifths._stats.mantel_haenszel import Stratified, compare_within
 from fourfifths._stats.proportions import clopper_pearson, divide
+from fourfifths._stats.several_groups import chosen_reference_p, range_p
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import Attribute, Tally, choose_reference, tally
 from fourfifths._tables.roles import Roles
@@ -195,6 +196,7 @@ def compare(
             sums, group, reference, rule=rule, exact=counts.exact, confidence=confidence
         )
 
+    to_reference = pairs(groups, np.full(group_count, reference))
     # Of equally large groups the reference, so that nothing is shown twice.
     largest = reference if sums.weight[reference] == sums.weight.max() else np.argmax(sums.weight)
     all_pairs = None
@@ -221,7 +223,7 @@ def compare(
         reference=reference,
         is_chosen=is_chosen,
         excluded=excluded,
-        to_reference=pairs(groups, np.full(group_count, reference)),
+        to_reference=to_reference,
         to_largest=None if largest == reference else pairs(groups, np.full(group_count, largest)),
         all_pairs=all_pairs,
         figures={
@@ -229,7 +231,9 @@ def compare(
             "effective_n": size,
             "selection_rate": divide(sums.weight_selected, sums.weight),
             "selection_rate_interval": np.stack(rate_limits, axis=1),
-            "choice_p": np.full(group_count, np.nan),
+            "choice_p": choice_p(to_reference, ~excluded, reference=reference, exact=counts.exact)
+            if is_chosen
+            else np.full(group_count, np.nan),
             "impact_ratio_bounds": ratio_bounds(
                 attribute,
                 counts,
@@ -249,6 +253,37 @@ def compare(
             confidence=confidence,
         ),
     )
+
+
+def choice_p(pairs: Pairs, kept: BoolArray, *, reference: int, exact: bool) -> FloatArray:
+    """Return the p-value of each group, adjusted for choosing the reference by its rate.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Each group and the reference.
+    kept : bool array
+        The groups that are compared, the reference included.
+    reference : int
+        The index of the reference.
+    exact : bool
+        Whether persons are counted.
+    """
+    p = np.full(kept.shape, np.nan)
+    group_count = int(kept.sum())
+    if group_count == 2:  # whichever is chosen, the difference is the same
+        p[kept] = pairs.p[kept]
+    elif exact:
+        sums = pairs.tally
+        p[kept] = chosen_reference_p(
+            sums.weight_selected[kept],
+            sums.weight[kept],
+            reference=int(np.sum(kept[:reference])),
+        )
+    else:
+        p[kept] = range_p(pairs.figures["z"][kept], group_count=group_count)
+    # Where everyone or no one was selected in both there is nothing to test.
+    return np.where(np.isnan(pairs.figures["z"]), np.nan, p)
 
 
 def is_small(sums: Tally, rule: Rule) -> BoolArray:
@@ -452,7 +487,8 @@ def wrap_group(
                 group,
                 share=share,
                 adjusted_p=figure["choice_p"],
-                adjusted_for="choosing the reference",
+                # Of two groups there is nothing to choose.
+                adjusted_for="choosing the reference" if np.sum(~comparison.excluded) > 2 else "",
             ),
         )
     for name in not_compared:

@@ -27,7 +27,8 @@ from fourfifths._impact.scores import (
     sum_scores,
     with_above_median,
 )
-from fourfifths._stats.proportions import divide, fisher_test, holm
+from fourfifths._stats.proportions import divide, fisher_test
+from fourfifths._stats.several_groups import holm
 from fourfifths._tables.counts import MISSING, Counts, WeightKind, count
 from fourfifths._tables.groups import attributes, name_bands
 from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare

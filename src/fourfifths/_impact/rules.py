@@ -272,7 +272,8 @@ class Facts:
     adjusted_p : float
         A p-value that allows for how this comparison was picked out. NaN where it was not.
     adjusted_for : str
-        What `adjusted_p` allows for: "choosing the reference", or "all pairs".
+        What `adjusted_p` allows for: "choosing the reference", or "all pairs". Empty where there
+        are only two groups: then there is nothing to choose, and `adjusted_p` is the usual p-value.
     ratio_interval : tuple of float
         Of the impact ratio.
     confidence : float
@@ -423,12 +424,15 @@ def deciding_test(rule: Rule, facts: Facts) -> Literal["adjusted", "fisher", "z"
     """Return which test decides.
 
     A rule that counts standard deviations names its test. Any other leaves the test open: then a
-    comparison that was picked out by its figures is decided by the p that allows for this. Few
-    rows are tested exactly. Fisher's p is undefined with sampling weights; then the z-test
-    decides, however few the rows.
+    comparison that was picked out by its figures is decided by the p that allows for this, and
+    between two groups by Fisher's. In all other cases Fisher's test decides where rows are few,
+    and the z-test where they are many. Fisher's p is undefined with sampling weights; then the
+    z-test decides, however few the rows.
     """
     if rule.standard_deviations is None and not math.isnan(facts.adjusted_p):
-        return "adjusted"
+        if facts.adjusted_for:
+            return "adjusted"
+        return "z" if math.isnan(facts.fisher_p) else "fisher"
     is_small = facts.n < rule.exact_below_n or facts.least_expected < rule.exact_below_expected
     return "fisher" if is_small and not math.isnan(facts.fisher_p) else "z"
 
@@ -451,7 +455,7 @@ def significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
         ("fisher", facts.fisher_p, "Fisher p {}"),
         ("adjusted", facts.adjusted_p, f"p {{}} adjusted for {facts.adjusted_for}"),
     ):
-        if not math.isnan(p):
+        if not math.isnan(p) and (name != "adjusted" or facts.adjusted_for):
             rejects = p < SIGNIFICANCE_LEVEL
             tests[name] = SignificanceTest(words=words.format(p_value(p)), rejects=rejects)
     deciding = tests.pop(deciding_test(rule, facts), None)

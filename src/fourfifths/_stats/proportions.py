@@ -443,26 +443,6 @@ def z_test_power(
     )
 
 
-def holm(p: ArrayLike) -> FloatArray:
-    """Return p-values adjusted for several comparisons by Holm's method.
-
-    NaN means that there was no comparison. It stays NaN and does not count.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    raw = np.asarray(p, dtype=np.float64)
-    order = np.argsort(raw)[: int(np.sum(~np.isnan(raw)))]  # NaN sorts last
-    # The smallest p counts for all comparisons, the next for one fewer. The running maximum keeps
-    # the adjusted values in the order of the raw ones.
-    steps = raw[order] * np.arange(order.size, 0, -1)
-    adjusted = np.full(raw.shape, np.nan)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
-
-
 @dataclass(frozen=True, kw_only=True)
 class ShareTest:
     """A group's number among the selected, compared with its share of an outside population.
