@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 from counted import printed
+from scipy.stats import norm
 from statsmodels.stats.contingency_tables import StratifiedTable
 
 from fourfifths._stats.mantel_haenszel import compare_within, fitted_selections
@@ -98,6 +101,60 @@ def test_breslow_day_agrees_with_statsmodels(tables):
     )
 
 
+@pytest.mark.parametrize("tables", CASES)
+def test_tarones_correction_agrees_with_statsmodels(tables):
+    within, expected = compare(tables), statsmodels_table(tables).test_equal_odds(adjust=True)
+    assert (within.tarone, within.tarone_p) == pytest.approx((expected.statistic, expected.pvalue))
+
+
+def homogeneity_to_fifty_digits(tables):
+    """Breslow and Day's statistic, and Tarone's, with the quadratic solved in fifty digits."""
+    with localcontext(prec=50):
+        cells = [
+            [Decimal(cell) for cell in (x, n - x, x_r, n_r - x_r)] for x, n, x_r, n_r in tables
+        ]
+        odds_ratio = sum(a * d / (a + b + c + d) for a, b, c, d in cells) / sum(
+            b * c / (a + b + c + d) for a, b, c, d in cells
+        )
+        statistic = differences = variances = Decimal(0)
+        for a, b, c, d in cells:
+            n, m, t = a + b, c + d, a + c
+            square, linear = 1 - odds_ratio, m - t + odds_ratio * (n + t)
+            root = (linear**2 + 4 * square * odds_ratio * n * t).sqrt()
+            fitted = next(
+                x
+                for x in ((-linear + root) / (2 * square), (-linear - root) / (2 * square))
+                if max(Decimal(0), t - m) < x < min(n, t)
+            )
+            variance = 1 / (1 / fitted + 1 / (n - fitted) + 1 / (t - fitted) + 1 / (m - t + fitted))
+            statistic += (a - fitted) ** 2 / variance
+            differences, variances = differences + a - fitted, variances + variance
+        return float(statistic), float(statistic - differences**2 / variances)
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        RICCI,
+        BERKELEY,
+        # Odds ratios near 1e10, and near its inverse: all but one selected here, one there.
+        [(99_999, 100_000, 1, 100_000), (99_990, 100_000, 3, 100_000), (50, 60, 2, 900)],
+        [(1, 100_000, 99_999, 100_000), (3, 100_000, 99_990, 100_000), (2, 900, 50, 60)],
+        # An odds ratio of 1 + 3e-7, and sizes that differ by a factor of a million.
+        [(500_000, 1_000_000, 499_999, 1_000_001), (3, 7, 3_000_000, 7_000_001)],
+        [(4_999_999, 5_000_000, 4_999_000, 5_000_000), (9, 10, 4_000_000, 5_000_000)],
+        [(1, 2, 1_000_000, 9_000_000), (5, 5_000_000, 2, 3), (7, 20, 9, 31)],
+        # Differences of cells were wrong by factors of 2 to 1,700 here.
+        [(80_469, 80_477, 2, 2), (88, 2_553_584, 82_379, 90_199)],
+        [(1, 151_104, 585_048, 585_211), (1_702_963, 1_702_967, 3, 5), (3_243, 38_452, 1, 618)],
+    ],
+)
+def test_homogeneity_keeps_its_digits(tables):
+    within = compare(tables)
+    expected = homogeneity_to_fifty_digits(tables)
+    assert (within.breslow_day, within.tarone) == pytest.approx(expected, rel=1e-9)
+
+
 def test_breslow_day_is_zero_where_every_odds_ratio_is_one():
     within = compare([(5, 10, 10, 20), (2, 8, 3, 12)])
     assert within.odds_ratio == pytest.approx(1)
@@ -118,6 +175,23 @@ def test_a_stratum_with_one_side_only_says_nothing():
 
 def test_no_selection_in_a_stratums_reference_leaves_its_ratio_undefined():
     assert compare([(1, 2, 0, 3), (1, 2, 1, 3)]).strata[0]["impact_ratio"] is None
+
+
+def test_both_directions_of_berkeley_and_their_tests():
+    within = compare(BERKELEY)
+    pooled = np.sum(BERKELEY, axis=0)
+    assert (within.direction, within.pooled_direction) == (1, -1)
+    assert within.pooled_p == pytest.approx(2 * norm.sf(abs(float(standard_deviations(*pooled)))))
+    # Pooled the difference is beyond doubt; within departments it is not even significant.
+    assert within.pooled_p < 1e-15
+    assert within.cmh_p > 0.05
+
+
+def test_the_pooled_direction_is_that_of_strata_with_both_groups():
+    # 9/29 against 17/20 over all rows; where both were, 9/19 against 7/20.
+    within = compare([(8, 10, 3, 4), (1, 9, 4, 16), (0, 10, 0, 0), (0, 0, 10, 10)])
+    assert within.pooled_direction == 1
+    assert within.pooled_p == pytest.approx(2 * norm.sf(float(standard_deviations(9, 19, 7, 20))))
 
 
 def test_an_odds_ratio_of_zero_within_can_reverse_the_pooled_direction():
@@ -145,11 +219,12 @@ def test_strata_that_inform_on_nothing_leave_everything_undefined():
 def test_every_undefined_figure_has_a_reason_and_no_other():
     assert compare(RICCI).why == {}
     # One stratum: the odds ratio is defined, and there is nothing to be homogeneous with.
-    assert compare(RICCI[:1]).why.keys() == {"breslow_day", "breslow_day_p"}
+    alone = {"breslow_day", "breslow_day_p", "tarone", "tarone_p"}
+    assert compare(RICCI[:1]).why.keys() == alone
     # No one of the group is selected: the odds ratio is 0, and has no interval.
     zero = compare([(0, 5, 3, 9), (0, 4, 2, 7)])
     assert zero.odds_ratio == 0
-    assert zero.why.keys() == {"odds_ratio_interval", "breslow_day", "breslow_day_p"}
+    assert zero.why.keys() == {"odds_ratio_interval", *alone}
 
 
 @pytest.mark.parametrize("odds_ratio", [0.05, 0.9, 1.0, 1 + 1e-9, 4.0, 200.0])

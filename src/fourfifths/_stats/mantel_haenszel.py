@@ -6,7 +6,8 @@ All arrays run over the strata: `selected` of `n` in the group, `selected_refere
 References
 ----------
 Mantel and Haenszel, JNCI 22 (1959). Robins, Breslow and Greenland, Biometrics 42 (1986). Breslow
-and Day, Statistical Methods in Cancer Research I (1980). Simpson, JRSS B 13 (1951).
+and Day, Statistical Methods in Cancer Research I (1980). Tarone, Biometrika 72 (1985). Simpson,
+JRSS B 13 (1951).
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ REASONS = {
     "cmh_p": NO_COMPARISON,
     "breslow_day": TOO_FEW_STRATA,
     "breslow_day_p": TOO_FEW_STRATA,
+    "tarone": TOO_FEW_STRATA,
+    "tarone_p": TOO_FEW_STRATA,
+    "pooled_p": NO_COMPARISON,
 }
 
 
@@ -52,8 +56,17 @@ class Stratified:
         degree of freedom).
     breslow_day, breslow_day_p : float
         Breslow and Day's test that the odds ratio is the same in all strata.
+    tarone, tarone_p : float
+        The same test with Tarone's correction.
+    direction : int
+        -1 if the group is selected less often within the strata, taken together; 1 if more often; 0
+        if neither. `cmh_p` says whether that is significant.
+    pooled_direction : int
+        The same of the pooled rates, of the rows of the strata that have both groups.
+    pooled_p : float
+        The p-value of the same test as `cmh_p`, of these rows as one stratum.
     reversal : bool
-        Whether the pooled rates and the strata point in opposite directions (Simpson's paradox).
+        Whether the two directions are opposite (Simpson's paradox).
     why : dict
         The reason for each undefined figure.
     """
@@ -65,6 +78,11 @@ class Stratified:
     cmh_p: float
     breslow_day: float
     breslow_day_p: float
+    tarone: float
+    tarone_p: float
+    direction: int
+    pooled_direction: int
+    pooled_p: float
     reversal: bool
     why: dict[str, str]
 
@@ -100,18 +118,24 @@ def compare_within(
     )
     odds_ratio, interval = mantel_haenszel(*tables, confidence=confidence)
     cmh, cmh_p = cochran_mantel_haenszel(*tables)
-    breslow, breslow_p = breslow_day(*tables, odds_ratio=odds_ratio)
+    homogeneity = breslow_day(*tables, odds_ratio=odds_ratio)
+    # The same rows as one table: without the strata that compare nothing.
+    pooled = tuple(cell.sum(keepdims=True) for cell in tables)
+    _, pooled_p = cochran_mantel_haenszel(*pooled)
+    pooled_direction = int(np.sign(pooled[0] * pooled[3] - pooled[1] * pooled[2]).sum())
     # The sign of the weighted differences within strata agrees with that of the log odds ratio,
     # and it is defined where the odds ratio is 0 or infinite.
-    pooled_difference = selected.sum() / n.sum() - selected_reference.sum() / n_reference.sum()
-    difference_within = np.sum((a * d - b * c) / (a + b + c + d))
+    direction = int(np.sign(np.sum((a * d - b * c) / (a + b + c + d))))
     figures = {
         "odds_ratio": odds_ratio,
         "odds_ratio_interval": interval[0],
         "cmh": cmh,
         "cmh_p": cmh_p,
-        "breslow_day": breslow,
-        "breslow_day_p": breslow_p,
+        "breslow_day": homogeneity.statistic,
+        "breslow_day_p": homogeneity.p,
+        "tarone": homogeneity.tarone,
+        "tarone_p": homogeneity.tarone_p,
+        "pooled_p": pooled_p,
     }
     has_ratio = has_both & (selected_reference > 0)
     strata = tuple(
@@ -133,9 +157,14 @@ def compare_within(
         odds_ratio_interval=interval,
         cmh=cmh,
         cmh_p=cmh_p,
-        breslow_day=breslow,
-        breslow_day_p=breslow_p,
-        reversal=bool(pooled_difference * difference_within < 0),
+        breslow_day=homogeneity.statistic,
+        breslow_day_p=homogeneity.p,
+        tarone=homogeneity.tarone,
+        tarone_p=homogeneity.tarone_p,
+        direction=direction,
+        pooled_direction=pooled_direction,
+        pooled_p=pooled_p,
+        reversal=direction * pooled_direction < 0,
         why={name: REASONS[name] for name, figure in figures.items() if np.isnan(figure)},
     )
 
@@ -189,22 +218,60 @@ def cochran_mantel_haenszel(
 
 def breslow_day(
     a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, *, odds_ratio: float
-) -> tuple[float, float]:
-    """Return Breslow and Day's test that all tables have this odds ratio, and its p-value.
+) -> Homogeneity:
+    """Return Breslow and Day's test that all tables have this odds ratio, without and with Tarone.
 
-    Without Tarone's correction. A table with an empty row or column has no odds ratio and does not
-    count.
+    The Mantel-Haenszel odds ratio is not quite the most likely one, so the differences between the
+    observed and the fitted cells do not sum to 0. Tarone's correction subtracts what that adds. A
+    table with an empty row or column has no odds ratio and does not count.
     """
     has_odds_ratio = (a + c > 0) & (b + d > 0) & (a + b > 0) & (c + d > 0)
     if not (odds_ratio > 0 and has_odds_ratio.sum() > 1):
-        return NAN, NAN
+        return Homogeneity(statistic=NAN, p=NAN, tarone=NAN, tarone_p=NAN)
     a, b, c, d = (array[has_odds_ratio] for array in (a, b, c, d))
-    fitted = fitted_selections(a + b, c + d, selected=a + c, odds_ratio=odds_ratio)
-    cells = (fitted, a + b - fitted, a + c - fitted, c + d - (a + c - fitted))
+    group, reference, selected, rejected = a + b, c + d, a + c, b + d
+    # Swapping the rows or the columns of a table inverts its odds ratio. The four cells are fitted
+    # one by one, because the smallest one decides, and a difference would lose its digits.
+    cells = (
+        fitted_selections(group, reference, selected=selected, odds_ratio=odds_ratio),
+        fitted_selections(group, reference, selected=rejected, odds_ratio=1 / odds_ratio),
+        fitted_selections(reference, group, selected=selected, odds_ratio=1 / odds_ratio),
+        fitted_selections(reference, group, selected=rejected, odds_ratio=odds_ratio),
+    )
     # The large-sample variance of a cell with fixed margins (Breslow and Day 1980).
-    variance = 1 / sum(1 / cell for cell in cells)
-    statistic = float(np.sum((a - fitted) ** 2 / variance))
-    return statistic, float(chdtrc(int(has_odds_ratio.sum()) - 1, statistic))
+    variance = 1 / np.sum([1 / cell for cell in cells], axis=0)
+    # All four cells differ from the fitted ones by the same number. The smallest cell has the most
+    # digits of it.
+    smallest = np.argmin(cells, axis=0)[np.newaxis]
+    signed = np.stack([a - cells[0], cells[1] - b, cells[2] - c, d - cells[3]])
+    difference = np.take_along_axis(signed, smallest, axis=0)[0]
+    statistic = float(np.sum(difference**2 / variance))
+    tarone = max(statistic - float(difference.sum() ** 2 / variance.sum()), 0.0)
+    degrees = int(has_odds_ratio.sum()) - 1
+    return Homogeneity(
+        statistic=statistic,
+        p=float(chdtrc(degrees, statistic)),
+        tarone=tarone,
+        tarone_p=float(chdtrc(degrees, tarone)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Homogeneity:
+    """Whether the odds ratio is the same in all strata.
+
+    Attributes
+    ----------
+    statistic, p : float
+        Breslow and Day's test.
+    tarone, tarone_p : float
+        The same with Tarone's correction.
+    """
+
+    statistic: float
+    p: float
+    tarone: float
+    tarone_p: float
 
 
 def fitted_selections(
@@ -228,11 +295,20 @@ def fitted_selections(
     >>> fitted_selections(np.array([9.0]), np.array([9.0]), selected=np.array([9.0]), odds_ratio=4)
     array([6.])
     """
-    if np.isclose(odds_ratio, 1.0, rtol=1e-12):
-        return n * selected / (n + n_reference)
-    # Setting the odds ratio of the table gives a quadratic equation.
-    square = 1 - odds_ratio
+    # Setting the odds ratio of the table gives a quadratic equation for the selections,
+    # (1 - odds_ratio) x^2 + linear x = odds_ratio n selected. Its discriminant is written as a sum
+    # of terms of which none is negative, so that no digits are lost.
     linear = n_reference - selected + odds_ratio * (n + selected)
-    constant = -odds_ratio * n * selected
-    # This is the root that lies within the margins, without a difference of nearly equal numbers.
-    return -2 * constant / (linear + np.sqrt(linear**2 - 4 * square * constant))
+    discriminant = (
+        (n_reference - selected) ** 2
+        + (odds_ratio * (n - selected)) ** 2
+        + 2 * odds_ratio * (n * n_reference + selected * (n + n_reference - selected))
+    )
+    root = np.sqrt(discriminant)
+    # Of the two forms of the solution within the margins, each is a sum where the other is a
+    # difference. `linear` is negative only at odds ratios below 1/2.
+    return np.where(
+        linear >= 0,
+        2 * odds_ratio * n * selected / np.where(linear >= 0, linear + root, 1.0),
+        (root - linear) / (2 * (1 - odds_ratio) if odds_ratio < 1 else 1.0),
+    )
