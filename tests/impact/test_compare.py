@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from counted import frame, measure, measure_aggregated
+from scipy.stats import fisher_exact, studentized_range
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import power_proportions_2indep
 
@@ -38,6 +41,131 @@ def test_a_designated_reference_replaces_the_highest_rate():
 def test_a_group_under_two_percent_is_no_reference():
     result = measure({"tiny": (9, 10), "men": (300, 500), "women": (250, 490)})
     assert result.attributes[0].reference == "men"
+
+
+# A tiny group with the highest rate: 2 of 98 rows are above 2%, but too few to compare with.
+TINY = {"A": (30, 50), "B": (14, 46), "C": (2, 2)}
+
+
+@pytest.mark.parametrize("rule", ["ugesp", "ofccp"])
+def test_a_group_of_a_few_rows_is_no_reference(rule):
+    result = measure(TINY, rule=rule)
+    assert result.attributes[0].reference == "A"
+    assert result["B"].impact_ratio == pytest.approx((14 / 46) / (30 / 50))
+    assert result["B"].fisher_p == pytest.approx(fisher_exact([[14, 32], [30, 20]]).pvalue)
+    assert result["B"].finding == f"adverse impact is indicated under {rule}"
+
+
+def test_ten_rows_are_enough_to_be_the_reference():
+    assert measure(TINY | {"C": (9, 9)}).attributes[0].reference == "A"
+    assert measure(TINY | {"C": (10, 10)}).attributes[0].reference == "C"
+
+
+def test_with_one_group_of_enough_rows_the_others_are_compared_with_all_the_same():
+    """Of 8 of 8 and 5 of 25, the second would have nothing to be compared with."""
+    result = measure({"A": (8, 8), "B": (5, 25)})
+    assert result.attributes[0].reference == "A"
+    assert result["B"].finding == "adverse impact is indicated under ugesp"
+
+
+def test_the_minimum_of_rows_and_share_are_data_of_the_rule():
+    loose = replace(fourfifths.RULES["ugesp"], minimum_rows=0)
+    assert measure(TINY, rule=loose).attributes[0].reference == "C"
+
+
+def test_each_group_is_compared_with_the_largest_one_too():
+    result = measure({"A": (30, 50), "B": (14, 46), "D": (27, 30)})
+    attribute = result.attributes[0]
+    assert (attribute.reference, attribute.largest) == ("D", "A")
+    against = result["B"].against_largest
+    assert against.group == "A"
+    assert against.impact_ratio == pytest.approx((14 / 46) / (30 / 50))
+    assert against.fisher_p == pytest.approx(fisher_exact([[14, 32], [30, 20]]).pvalue)
+    # What it would be with A designated.
+    assert against.impact_ratio_interval == pytest.approx(
+        measure({"A": (30, 50), "B": (14, 46)}, reference="A")["B"].impact_ratio_interval
+    )
+    assert result["D"].against_largest.impact_ratio == pytest.approx(0.9 / 0.6)
+    assert result["A"].against_largest is None
+    assert result["A"].why["against_largest"] == "this is the largest group"
+
+
+def test_where_the_largest_group_is_the_reference_it_is_not_shown_twice():
+    group = measure(TINY)["B"]
+    assert group.against_largest is None
+    assert group.why["against_largest"] == "the largest group is the reference"
+
+
+def test_of_two_largest_groups_the_reference_is_the_largest():
+    attribute = measure({"A": (10, 40), "B": (20, 40)}).attributes[0]
+    assert attribute.largest == attribute.reference == "B"
+
+
+def test_the_reference_is_said_to_be_designated_or_the_highest_rate():
+    assert measure(TINY).attributes[0].reference_is == "highest rate"
+    assert measure(TINY, reference="B").attributes[0].reference_is == "designated"
+
+
+def test_between_two_groups_there_is_nothing_to_choose():
+    group = measure({"A": (24, 40), "B": (17, 20)})["A"]
+    assert (
+        group.choice_p == group.fisher_p == pytest.approx(fisher_exact([[24, 16], [17, 3]]).pvalue)
+    )
+    assert "not significant (Fisher p 0.0768); the tests disagree: z -1.96" in group.because
+    assert "choosing" not in group.because
+
+
+def test_the_p_adjusted_for_choosing_the_reference_is_shown_and_decides():
+    """Tukey's range of six equal rates: |z| must reach 2.85, and 2.6 does not."""
+    groups = {name: (x, 100) for name, x in zip("ABCDEF", [20, 22, 24, 28, 31, 37], strict=True)}
+    group = measure(groups)["A"]
+    assert group.fisher_p < 0.02 < 0.05 < group.choice_p
+    assert group.choice_p == pytest.approx(
+        float(studentized_range.sf(abs(group.z) * math.sqrt(2), 6, math.inf)), abs=0.02
+    )
+    assert f"not significant (p {group.choice_p:.4f} adjusted for choosing the" in group.because
+    assert f"Fisher p {group.fisher_p:.4f} is significant" in group.because
+
+
+def test_a_rule_that_names_its_test_keeps_it():
+    groups = {name: (x, 100) for name, x in zip("ABCDEF", [20, 22, 24, 28, 31, 37], strict=True)}
+    group = measure(groups, rule="ofccp")["A"]
+    assert group.finding == "adverse impact is indicated under ofccp"
+    assert "adjusted for choosing the reference is not significant" in group.because
+
+
+def test_a_designated_reference_was_not_chosen():
+    group = measure(THREE, reference="B")["A"]
+    assert math.isnan(group.choice_p)
+    assert group.why["choice_p"] == "the reference was designated, not chosen by its rate"
+
+
+def test_with_sampling_weights_the_choice_is_adjusted_for_by_tukeys_range():
+    table = frame(THREE).assign(w=1.5)
+    group = fourfifths.impact(table, protected="group", outcome="hired", weights="w")["A"]
+    expected = studentized_range.sf(abs(group.z) * math.sqrt(2), 3, math.inf)
+    assert group.choice_p == pytest.approx(float(expected), rel=1e-6)
+
+
+def claims_significance(group):
+    return group.finding == "significant although above four fifths" or (
+        group.because.startswith("ratio") and "; significant (" in group.because
+    )
+
+
+@pytest.mark.slow
+def test_of_six_equal_groups_few_are_called_significant():
+    """The raw p claims something in 40% of such tables, Holm's in 8 to 9.5%."""
+    random = np.random.default_rng(13)
+    tables = 600
+    claims = raw_claims = 0
+    for selected in random.binomial(100, 0.4, size=(tables, 6)):
+        groups = {name: (int(x), 100) for name, x in zip("ABCDEF", selected, strict=True)}
+        compared = measure_aggregated(groups).attributes[0].groups
+        claims += any(claims_significance(group) for group in compared)
+        raw_claims += any(group.z_p < 0.05 for group in compared)
+    assert claims / tables <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / tables)
+    assert raw_claims / tables > 0.25
 
 
 @pytest.mark.parametrize("rule", ["feldman2015", "lending-air"])

@@ -145,6 +145,38 @@ def test_the_standardised_mean_difference_by_hand(loans, frame):
     assert lending(table, reference="B")["A"].mean_difference == pytest.approx(expected)
 
 
+def test_rows_without_an_outcome_have_scores_all_the_same(loans):
+    lost = loans.assign(lent=loans["lent"].where(np.arange(150) % 3 > 0, None))
+    result = lending(lost, reference="B")
+    assert result.outcome_missing == 50
+    means = loans.groupby("group")["score"].mean()
+    expected = (means["A"] - means["B"]) / loans["score"].std(ddof=0)
+    assert result["A"].mean_difference == pytest.approx(expected)
+
+
+def test_a_joint_group_without_an_outcome_has_scores_but_is_not_compared():
+    table = pd.DataFrame(
+        {
+            "sex": list("FFMMFFMM"),
+            "race": list("BBBBWWWW"),
+            "score": [1.0, 2, 3, 4, 5, 7, 8, 9],
+            "lent": ["yes", "no", "yes", "no", None, None, "yes", "no"],
+        }
+    )
+    result = fourfifths.impact(
+        table,
+        protected=["sex", "race"],
+        outcome="lent",
+        score="score",
+        rule="lending-air",
+        reference={"sex": "M", "race": "W"},
+    )
+    joint = result["sex", "race"]
+    assert [group.group for group in joint.groups] == ["F & B", "M & B", "M & W"]
+    expected = (1.5 - 8.5) / np.std(table["score"])
+    assert joint["F", "B"].mean_difference == pytest.approx(expected)
+
+
 def test_large_scores_do_not_swallow_their_differences(loans):
     near = lending(loans, reference="B")["A"].mean_difference
     far = lending(loans.assign(score=loans["score"] + 1e9), reference="B")["A"].mean_difference

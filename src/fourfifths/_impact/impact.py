@@ -27,7 +27,7 @@ from fourfifths._impact.scores import (
     sum_scores,
     with_above_median,
 )
-from fourfifths._stats.proportions import divide, fisher_test
+from fourfifths._stats.proportions import divide
 from fourfifths._stats.several_groups import holm
 from fourfifths._tables.counts import MISSING, Counts, WeightKind, count
 from fourfifths._tables.groups import attributes, name_bands
@@ -373,28 +373,28 @@ def impact_notes(
 def simpsons_paradox(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[str]:
     """Yield where the pooled rates and the strata point in opposite directions.
 
-    Both are about the same rows: those whose stratum is known. It is called a paradox only where
-    both differences are significant; otherwise one of them may be chance.
+    Both are about the same rows: those in strata that have both groups. It is called a paradox
+    only where both differences are significant; otherwise one of them may be chance.
     """
     for attribute in measured:
         for group in attribute.groups:
             within = group.stratified
             if within is None or not within.reversal:
                 continue
+            strata = [row for row in within.strata if row["n"] and row["n_reference"]]
             x, n, x_reference, n_reference = (
-                sum(stratum[count] for stratum in within.strata)
+                sum(stratum[count] for stratum in strata)
                 for count in ("selected", "n", "selected_reference", "n_reference")
             )
-            pooled_p = float(fisher_test(x, n, x_reference, n_reference).p)
-            ratio = divide(np.array(x * n_reference), np.array(n * x_reference))
+            ratio = float(divide(np.array(x * n_reference), np.array(n * x_reference)))
             figures = (
-                f"over all {n + n_reference:,} rows of {group.group} and {attribute.reference} "
-                f"with a known {roles.within} the ratio of their rates is {number(float(ratio))} "
-                f"(Fisher p {p_value(pooled_p)}), but within {roles.within} the common odds ratio "
-                f"is {number(within.odds_ratio)} (CMH p {p_value(within.cmh_p)}), in the opposite "
-                "direction"
+                f"over all {n + n_reference:,} rows of {group.group} and {attribute.reference} in "
+                f"values of {roles.within} that have both, the ratio of their rates is "
+                f"{number(ratio)} (p {p_value(within.pooled_p)}), but within {roles.within} the "
+                f"common odds ratio is {number(within.odds_ratio)} (p {p_value(within.cmh_p)}), in "
+                "the opposite direction"
             )
-            if max(pooled_p, within.cmh_p) < SIGNIFICANCE_LEVEL:
+            if max(within.pooled_p, within.cmh_p) < SIGNIFICANCE_LEVEL:
                 yield f"Simpson's paradox: {figures}"
             else:
                 yield f"{figures}; not both are significant, so this may be chance"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import narwhals as nw
@@ -11,6 +12,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._impact.rules import Rule
+from fourfifths._stats.proportions import divide
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import Attribute
 from fourfifths._tables.table import Table
@@ -104,17 +106,22 @@ class ScoreSums:
     weight, weight_squared : float array
         Sums of the weights and of their squares; numbers of persons where these are counted.
     total, squares : float array
-        Sums of the scores and of their squares, less the mean of all scores.
+        Sums of the scores less the mean of all scores, and of their squares.
+    deviation : float
+        The standard deviation of all scores of rows whose membership is known; NaN if they do not
+        vary.
     """
 
     weight: FloatArray
     weight_squared: FloatArray
     total: FloatArray
     squares: FloatArray
+    deviation: float
 
     def keep(self, kept: BoolArray) -> ScoreSums:
         """Return the sums of the groups where `kept` is true."""
-        return ScoreSums(
+        return replace(
+            self,
             weight=self.weight[kept],
             weight_squared=self.weight_squared[kept],
             total=self.total[kept],
@@ -138,7 +145,17 @@ def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums | None:
     if counts.exact:
         # A line of an aggregated table stands for persons, each of weight 1.
         weight_squared = weight
-    return ScoreSums(weight=weight, weight_squared=weight_squared, total=total, squares=squares)
+    deviation = float("nan")
+    if weight.sum() > 0:
+        variance = squares.sum() / weight.sum() - (total.sum() / weight.sum()) ** 2
+        deviation = float(np.sqrt(variance)) if variance > 0 else deviation
+    return ScoreSums(
+        weight=weight,
+        weight_squared=weight_squared,
+        total=total,
+        squares=squares,
+        deviation=deviation,
+    )
 
 
 def mean_differences(
@@ -157,12 +174,8 @@ def mean_differences(
         One pair of limits per group; NaN for the reference.
     """
     undefined = np.full(group_count, np.nan), np.full((group_count, 2), np.nan)
-    if scores is None or not scores.weight.sum() > 0:
+    if scores is None or math.isnan(scores.deviation):
         return undefined
-    weight, total = scores.weight, scores.total
-    mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1), np.nan)
-    variance = scores.squares.sum() / weight.sum() - (total.sum() / weight.sum()) ** 2
-    if not variance > 0:
-        return undefined
-    difference = np.asarray((mean - mean[reference]) / np.sqrt(variance))
+    mean = divide(scores.total, scores.weight)
+    difference = np.asarray((mean - mean[reference]) / scores.deviation)
     return difference, undefined[1]

@@ -183,7 +183,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
             )
         )
     if any(group.stratified for group in compared):
-        heads = ("odds ratio", percent, "CMH", "p", "Breslow-Day", "p")
+        heads = ("odds ratio", percent, "CMH", "p", "Breslow-Day", "p", "Tarone", "p")
         sheets.append(sheet(f"within {attribute.within}", heads, within_cells))
     if not all(math.isnan(group.mean_difference) for group in compared):
         sheets.append(
@@ -317,7 +317,7 @@ def within_cells(group: GroupImpact) -> tuple[str, ...]:
     """Return the figures of a group from comparisons within strata; dashes if there were none."""
     within = group.stratified
     if within is None:
-        return (UNDEFINED,) * 6
+        return (UNDEFINED,) * 8
     return (
         number(within.odds_ratio),
         interval(within.odds_ratio_interval),
@@ -325,4 +325,6 @@ def within_cells(group: GroupImpact) -> tuple[str, ...]:
         p_value(within.cmh_p),
         number(within.breslow_day),
         p_value(within.breslow_day_p),
+        number(within.tarone),
+        p_value(within.tarone_p),
     )
