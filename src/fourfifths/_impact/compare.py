@@ -22,7 +22,7 @@ from fourfifths._impact.result import (
     PairImpact,
     Shortfall,
 )
-from fourfifths._impact.rules import EXCLUDED, REFERENCE, Finding, Rule, judge
+from fourfifths._impact.rules import EXCLUDED, REFERENCE, Finding, Rule, judge, small_share
 from fourfifths._impact.scores import ScoreSums, mean_differences
 from fourfifths._stats.mantel_haenszel import Stratified, compare_within
 from fourfifths._stats.proportions import clopper_pearson, divide
@@ -476,8 +476,8 @@ def wrap_group(
         not_compared = COMPARISONS
     elif is_excluded:
         because = (
-            f"{float(share):.1%} of the rows, under {float(rule.minimum_share):.0%}; "
-            f"{rule.name} allows such a group to be excluded from the ratios"
+            f"{small_share(rule, share)}; {rule.name} allows such a group to be excluded from the "
+            "ratios"
         )
         finding = Finding(reading=EXCLUDED, because=because)
     else:

@@ -349,7 +349,7 @@ def judge(rule: Rule, facts: Facts) -> Finding:
     'adverse impact is indicated under feldman2015'
     """
     is_small = facts.share < rule.minimum_share
-    share = f"{float(facts.share):.1%} of the rows, under {float(rule.minimum_share):.0%}"
+    share = small_share(rule, facts.share)
     if rule.decision == "none":
         because = f"{rule.name} asks for the ratio and draws no line"
         if is_small and rule.small_groups == "include":
@@ -368,6 +368,19 @@ def judge(rule: Rule, facts: Facts) -> Finding:
         because = f"{share}, the least that {rule.name} judges; {finding.because}"
         return replace(finding, reading=NOT_JUDGED, because=because)
     return finding
+
+
+def small_share(rule: Rule, share: Fraction) -> str:
+    """Return in words that a share is below the rule's minimum.
+
+    Examples
+    --------
+    >>> small_share(RULES["ugesp"], Fraction(1, 51))
+    '1.9% of the rows, under 2%'
+    """
+    # Rounded down: 1.96% is not 2.0%.
+    percent = math.floor(1000 * share) / 10
+    return f"{percent:.1f}% of the rows, under {float(rule.minimum_share):.0%}"
 
 
 def judge_difference(rule: Rule, facts: Facts) -> Finding:
