@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from counted import frame, measure, measure_aggregated
 from scipy.stats import fisher_exact, studentized_range
@@ -300,3 +301,35 @@ def test_the_reason_why_nothing_is_detectable(women, men, reason):
     group = measure_aggregated({"women": women, "men": men}, reference="men")["women"]
     assert math.isnan(group.detectable_ratio)
     assert reason in group.why["detectable_ratio"]
+
+
+@pytest.mark.slow
+def test_weights_that_go_with_the_outcome_keep_the_coverage_and_the_level():
+    """Selected people are sampled a sixth as often as the others, and weigh six times as much.
+
+    With Kish's effective size the interval would contain the truth far too rarely.
+    """
+    random = np.random.default_rng(14)
+    tables, covered, rejected = 400, 0, 0
+    for _ in range(tables):
+        persons = 1500
+        group = random.choice(["A", "B"], size=persons)
+        hired = random.random(persons) < 0.3
+        chance = np.where(hired, 0.1, 0.6) * random.uniform(0.5, 1.5, size=persons)
+        sampled = random.random(persons) < chance
+        table = pl.DataFrame(
+            {
+                "group": group[sampled],
+                "hired": np.where(hired, "yes", "no")[sampled],
+                "w": 1 / chance[sampled],
+            }
+        )
+        result = fourfifths.impact(
+            table, protected="group", outcome="hired", weights="w", reference="B"
+        )["A"]
+        low, high = result.impact_ratio_interval
+        covered += low <= 1 <= high
+        rejected += result.z_p < 0.05
+    error = 2 * math.sqrt(0.05 * 0.95 / tables)
+    assert covered / tables >= 0.95 - error
+    assert rejected / tables <= 0.05 + error

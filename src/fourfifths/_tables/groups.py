@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._stats.proportions import divide
 from fourfifths._tables.counts import MISSING, Counts, banding_advice
 from fourfifths._tables.table import Table, Value
 from fourfifths._text import number_text
@@ -167,7 +168,8 @@ class Tally:
     weight, weight_selected : float array
         Sum of weights; rates are ratios of these.
     effective : float array
-        Kish's effective sample size, (sum of weights)^2 / sum of squared weights.
+        The effective sample size: so many persons, each counted once, would give a rate of the
+        same variance, linearised. `rows` where persons are counted.
     """
 
     rows: FloatArray
@@ -225,14 +227,55 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
         sums = np.bincount(codes[cells], weights=values[cells], minlength=group_count)
         return np.asarray(sums, dtype=np.float64)
 
-    weight, squared = total(counts.weight, is_known), total(counts.weight_squared, is_known)
+    weight = total(counts.weight, is_known)
+    weight_selected = total(counts.weight, is_known & selected)
+    effective = weight
+    if not counts.exact:
+        effective = effective_size(
+            weight,
+            weight_selected,
+            squares_selected=total(counts.weight_squared, is_known & selected),
+            squares_rejected=total(counts.weight_squared, is_known & ~selected),
+        )
     return Tally(
         rows=total(counts.rows, is_known),
         rows_selected=total(counts.rows, is_known & selected),
         weight=weight,
-        weight_selected=total(counts.weight, is_known & selected),
-        effective=weight if counts.exact else weight**2 / np.where(squared > 0, squared, 1),
+        weight_selected=weight_selected,
+        effective=effective,
     )
+
+
+def effective_size(
+    weight: FloatArray,
+    weight_selected: FloatArray,
+    *,
+    squares_selected: FloatArray,
+    squares_rejected: FloatArray,
+) -> FloatArray:
+    """Return how many persons, each counted once, give a rate as precise as the weighted one.
+
+    The weighted rate p is a ratio of two sums, whose linearised variance is ((1 - p)^2 S + p^2 R)
+    / W^2, with the sum of the weights W and the sums of squared weights S of those selected and R
+    of the others. A rate of n persons has the variance p (1 - p) / n. Where everyone or no one is
+    selected, neither varies; there it is Kish's size, W^2 / (S + R).
+
+    Examples
+    --------
+    Weights of 1 for one who was selected and of 3 for one who was not:
+
+    >>> size = effective_size(
+    ...     np.array([4.0]), np.array([1.0]), squares_selected=np.array([1.0]),
+    ...     squares_rejected=np.array([9.0]),
+    ... )
+    >>> size.round(3).tolist()
+    [2.667]
+    """
+    rate = divide(weight_selected, weight)
+    variance = (1 - rate) ** 2 * squares_selected + rate**2 * squares_rejected
+    linearised = divide(rate * (1 - rate) * weight**2, variance)
+    varies = (weight_selected > 0) & (weight_selected < weight)
+    return np.where(varies, linearised, divide(weight**2, squares_selected + squares_rejected))
 
 
 def compatible(attribute: Attribute, counts: Counts, group: int) -> BoolArray:
