@@ -1,7 +1,7 @@
 """From the out-of-fold answers of auditors to limits of the impact floor, a verdict and its reason.
 
 An auditor limits the lowest impact ratio that a rule can reach from two directions. From above: a
-rule that it found, whose cut was set on training rows, has a ratio with a score interval; the
+rule that it found, whose cut was set on training rows, has a ratio with an interval; the
 lowest ratio is at most the upper limit of that interval. From below: lines that the ROC curve
 lies under (`_stats/roc.py`).
 
@@ -24,7 +24,7 @@ from fourfifths._certify.auditors import OutOfFold
 from fourfifths._certify.plan import Beta
 from fourfifths._certify.result import Side, Verdict, Witness
 from fourfifths._stats.balanced_error import Errors, ber_threshold
-from fourfifths._stats.proportions import ratio_interval
+from fourfifths._stats.ratio import ratio_interval
 from fourfifths._stats.roc import (
     Cuts,
     FloorLimit,

@@ -20,13 +20,16 @@ from fourfifths._stats.proportions import (
     divide,
     fisher_test,
     phi,
-    ratio_interval,
     standard_deviations,
     two_sided_p,
     z_statistic,
 )
+from fourfifths._stats.ratio import MAX_ROWS_FOR_EXACT, ratio_interval, score_interval
 from fourfifths._tables.groups import Tally
 
+# Each exact interval takes a few hundredths of a second. Of more pairs than this all intervals are
+# score intervals.
+MAX_EXACT_INTERVALS = 100
 EXACT_FIGURES = ("fisher_p", "fisher_p_less", "mid_p", "mid_p_less", "flip")
 
 
@@ -123,8 +126,14 @@ def compare_pairs(
 
     # Tests and intervals take effective sizes; where persons are counted these are the counts.
     size, size_reference = sums.effective[group], sums.effective[reference]
-    effective = (rate * size, size, rate_reference * size_reference, size_reference)
-    limits = ratio_interval(*effective, confidence=confidence)
+    persons = (x, n, x_reference, n_reference)
+    effective = (
+        persons if exact else (rate * size, size, rate_reference * size_reference, size_reference)
+    )
+    # Sampling weights are no persons, even where an effective size happens to be a whole number.
+    is_exact = (n + n_reference <= MAX_ROWS_FOR_EXACT) & exact & (n.size <= MAX_EXACT_INTERVALS)
+    compute_interval = ratio_interval if np.any(is_exact) else score_interval
+    limits = compute_interval(*effective, confidence=confidence)
     z = z_statistic(*effective)
     effective_pooled = (effective[0] + effective[2]) / (size + size_reference)
     least_expected = np.minimum(size, size_reference) * np.minimum(
@@ -133,7 +142,6 @@ def compare_pairs(
 
     # Fisher's test and the flip move whole persons, and a sampling weight is not a number of them.
     if exact:
-        persons = (x, n, x_reference, n_reference)
         fisher = fisher_test(*persons)
         exact_figures = {
             "fisher_p": fisher.p,
@@ -179,7 +187,7 @@ def compare_pairs(
         group=group,
         reference=reference,
         figures=figures,
-        has_exact_interval=np.zeros(n.shape, dtype=bool),
+        has_exact_interval=is_exact,
         confidence=confidence,
     )
 

@@ -5,9 +5,8 @@ the reference. A negative statistic means that the group is selected less often.
 
 References
 ----------
-Clopper and Pearson, Biometrika 26 (1934). Koopman, Biometrics 40 (1984). Miettinen and Nurminen,
-Statistics in Medicine 4 (1985). Korn and Graubard, Survey Methodology 24 (1998), for effective
-sample sizes.
+Clopper and Pearson, Biometrika 26 (1934). Korn and Graubard, Survey Methodology 24 (1998), for
+effective sample sizes.
 """
 
 from __future__ import annotations
@@ -23,10 +22,6 @@ from scipy.special import betaincinv, ndtr, ndtri
 from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths.errors import OptionError
 
-# The limits of a ratio are searched for between exp(-50) and exp(50). Each step halves the range
-# of the logarithm, so 54 steps find a limit to one part in 10^14.
-MAX_LOG_RATIO = 50.0
-RATIO_HALVINGS = 54
 # Replaces a standard deviation of 0, so that a difference divided by it is huge and not NaN.
 MIN_DEVIATION = 1e-300
 # Results whose probabilities differ by a smaller part than this are equally likely. Rounding makes
@@ -73,90 +68,53 @@ def clopper_pearson(
     return low, high
 
 
-def ratio_interval(
-    selected: ArrayLike,
-    n: ArrayLike,
-    selected_reference: ArrayLike,
-    n_reference: ArrayLike,
+def linearised_size(
+    rate: ArrayLike,
     *,
-    confidence: float = 0.95,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the score interval of an impact ratio (Koopman; Miettinen and Nurminen).
+    squares_selected: ArrayLike,
+    squares_not_selected: ArrayLike,
+    weight: ArrayLike,
+) -> FloatArray:
+    """Return the effective sample size of a weighted selection rate.
 
-    The interval contains every ratio t for which the score test does not reject the hypothesis
-    "the impact ratio is t". It is also valid where no one or everyone is selected: a group in
-    which no one is selected has lower limit 0 and a finite upper limit. If no one in the reference
-    is selected, no ratio is too large, and the upper limit is NaN.
+    It is the number of unweighted rows whose rate would vary as much: p (1 - p) divided by the
+    linearised variance of the weighted rate p, which is the sum of w^2 (y - p)^2 over W^2, with w
+    for the weight of a row, W for their sum, and y for 1 or 0. Unlike Kish's W^2 / sum of w^2, it
+    allows for weights that go with the outcome. Where all are selected, or none, no row differs
+    from the rate and the linearised variance is 0, although the true rate may differ from 0 or 1;
+    there Kish's size is taken, which does not depend on the outcomes.
 
     Parameters
     ----------
-    selected, n : array-like
-        How many of the group were selected, of how many.
-    selected_reference, n_reference : array-like
-        The same for the reference.
-    confidence : float
+    rate : array-like
+        The weighted selection rate.
+    squares_selected, squares_not_selected : array-like
+        The sums of the squared weights of those selected, and of the others.
+    weight : array-like
+        The sum of all weights.
 
     Returns
     -------
-    lower_limit, upper_limit : float array
-        0 or more.
+    float array
+        At most the number of rows if the weights do not go with the outcome; else it may be more.
 
     Examples
     --------
-    >>> low, high = ratio_interval(26, 48, 206, 259)
-    >>> round(float(low), 3), round(float(high), 3)
-    (0.503, 0.857)
+    Three rows of weight 1 that were selected and one of weight 3 that was not.
+
+    >>> round(float(linearised_size(0.5, squares_selected=3, squares_not_selected=9, weight=6)), 6)
+    3.0
+
+    References
+    ----------
+    Kish, Survey Sampling (1965). Woodruff, JASA 66 (1971). Korn and Graubard (1998).
     """
-    x, size, x_reference, size_reference = np.broadcast_arrays(
-        *(
-            np.asarray(array, dtype=np.float64)
-            for array in (selected, n, selected_reference, n_reference)
-        )
-    )
-    z = float(ndtri((1 + confidence) / 2))
-    # The statistic falls as the ratio grows. So it equals z at the lower limit and -z at the upper.
-    target = np.stack([np.full(x.shape, z), np.full(x.shape, -z)])
-    log_ratio = bisect(
-        lambda log: score_statistic(np.exp(log), x, size, x_reference, size_reference) > target,
-        low=np.full(target.shape, -MAX_LOG_RATIO),
-        high=np.full(target.shape, MAX_LOG_RATIO),
-        halvings=RATIO_HALVINGS,
-    )
-    low, high = np.exp(log_ratio)
-    # Without selections in the group the search ends at exp(-50), which stands for 0. Without any
-    # in the reference it ends at exp(50), which stands for no limit.
-    return np.where(x > 0, low, 0.0), np.where(x_reference > 0, high, np.nan)
-
-
-def score_statistic(
-    ratio: FloatArray,
-    selected: FloatArray,
-    n: FloatArray,
-    selected_reference: FloatArray,
-    n_reference: FloatArray,
-) -> FloatArray:
-    """Return the score statistic of the hypothesis that the impact ratio is `ratio`.
-
-    It is (p - ratio p') divided by its standard deviation under the hypothesis, with the observed
-    rates p of the group and p' of the reference. Under the hypothesis it is approximately standard
-    normal.
-    """
-    x, xr, nr = selected, selected_reference, n_reference
-    rejected, rejected_r, total = n - x, nr - xr, n + nr
-    # The most likely rates whose ratio is `ratio` are the smaller root of a quadratic equation.
-    # They, and their distances to 1, are written without differences of nearly equal numbers,
-    # which would lose all digits where nearly everyone is selected.
-    group_term, reference_term = ratio * (n + xr), nr + x
-    root = np.sqrt((group_term - reference_term) ** 2 + 4 * ratio * rejected * rejected_r)
-    scale = group_term + reference_term + root
-    rate_r = 2 * (x + xr) / scale
-    one_minus_rate_r = (rejected + rejected_r + (ratio - 1) * (n + xr) + root) / scale
-    one_minus_rate = (ratio * rejected + rejected_r + (1 - ratio) * (x + xr) + root) / scale
-    variance = ratio * rate_r * one_minus_rate / n + ratio**2 * rate_r * one_minus_rate_r / nr
-    # The factor total / (total - 1) is Miettinen and Nurminen's.
-    deviation = np.sqrt(np.maximum(variance, 0) * total / (total - 1))
-    # The variance is 0 where everyone is selected. Then any difference at all rejects.
-    return np.asarray((x / n - ratio * xr / nr) / np.maximum(deviation, MIN_DEVIATION))
+    p, selected, others, total = _floats(rate, squares_selected, squares_not_selected, weight)
+    variance = ((1 - p) ** 2 * selected + p**2 * others) / total**2
+    kish = total**2 / (selected + others)
+    # By the squares and not by the rate, which rounding may keep from being quite 1.
+    varies = (selected > 0) & (others > 0)
+    return np.where(varies, divide(p * (1 - p), variance), kish)
 
 
 def z_statistic(

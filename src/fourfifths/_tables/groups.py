@@ -17,7 +17,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._stats.proportions import divide
+from fourfifths._stats.proportions import linearised_size
 from fourfifths._tables.counts import MISSING, Counts, banding_advice
 from fourfifths._tables.table import Table, Value
 from fourfifths._text import number_text
@@ -231,11 +231,14 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
     weight_selected = total(counts.weight, is_known & selected)
     effective = weight
     if not counts.exact:
-        effective = effective_size(
-            weight,
-            weight_selected,
-            squares_selected=total(counts.weight_squared, is_known & selected),
-            squares_rejected=total(counts.weight_squared, is_known & ~selected),
+        # A group of weight 0 has no rate, and no size either.
+        has_weight = weight > 0
+        effective = np.zeros(group_count)
+        effective[has_weight] = linearised_size(
+            weight_selected[has_weight] / weight[has_weight],
+            squares_selected=total(counts.weight_squared, is_known & selected)[has_weight],
+            squares_not_selected=total(counts.weight_squared, is_known & ~selected)[has_weight],
+            weight=weight[has_weight],
         )
     return Tally(
         rows=total(counts.rows, is_known),
@@ -244,38 +247,6 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
         weight_selected=weight_selected,
         effective=effective,
     )
-
-
-def effective_size(
-    weight: FloatArray,
-    weight_selected: FloatArray,
-    *,
-    squares_selected: FloatArray,
-    squares_rejected: FloatArray,
-) -> FloatArray:
-    """Return how many persons, each counted once, give a rate as precise as the weighted one.
-
-    The weighted rate p is a ratio of two sums, whose linearised variance is ((1 - p)^2 S + p^2 R)
-    / W^2, with the sum of the weights W and the sums of squared weights S of those selected and R
-    of the others. A rate of n persons has the variance p (1 - p) / n. Where everyone or no one is
-    selected, neither varies; there it is Kish's size, W^2 / (S + R).
-
-    Examples
-    --------
-    Weights of 1 for one who was selected and of 3 for one who was not:
-
-    >>> size = effective_size(
-    ...     np.array([4.0]), np.array([1.0]), squares_selected=np.array([1.0]),
-    ...     squares_rejected=np.array([9.0]),
-    ... )
-    >>> size.round(3).tolist()
-    [2.667]
-    """
-    rate = divide(weight_selected, weight)
-    variance = (1 - rate) ** 2 * squares_selected + rate**2 * squares_rejected
-    linearised = divide(rate * (1 - rate) * weight**2, variance)
-    varies = (weight_selected > 0) & (weight_selected < weight)
-    return np.where(varies, linearised, divide(weight**2, squares_selected + squares_rejected))
 
 
 def compatible(attribute: Attribute, counts: Counts, group: int) -> BoolArray:
