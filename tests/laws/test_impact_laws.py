@@ -176,7 +176,8 @@ def test_an_aggregated_table_equals_its_rows(groups):
 
 
 @given(tables(), st.floats(0.01, 1000))
-def test_equal_sampling_weights_change_no_rate_and_no_interval(groups, weight):
+def test_equal_sampling_weights_change_no_rate(groups, weight):
+    """But for the interval of the ratio: an exact one needs persons."""
     weighted = fourfifths.impact(
         frame(groups).assign(w=weight),
         protected="group",
@@ -188,7 +189,7 @@ def test_equal_sampling_weights_change_no_rate_and_no_interval(groups, weight):
     for name in groups:
         for figure in (
             *("n", "selected", "share", "effective_n", "selection_rate", "impact_ratio"),
-            *("selection_rate_interval", "impact_ratio_interval", "z", "phi", "h", "difference"),
+            *("selection_rate_interval", "z", "phi", "h", "difference"),
         ):
             found, expected = getattr(weighted[name], figure), getattr(plain[name], figure)
             assert found == pytest.approx(expected, rel=1e-6, abs=1e-9, nan_ok=True), figure

@@ -130,10 +130,13 @@ def compare_pairs(
     effective = (
         persons if exact else (rate * size, size, rate_reference * size_reference, size_reference)
     )
+    limits = np.stack(score_interval(*effective, confidence=confidence))
     # Sampling weights are no persons, even where an effective size happens to be a whole number.
-    is_exact = (n + n_reference <= MAX_ROWS_FOR_EXACT) & exact & (n.size <= MAX_EXACT_INTERVALS)
-    compute_interval = ratio_interval if np.any(is_exact) else score_interval
-    limits = compute_interval(*effective, confidence=confidence)
+    is_exact = (n + n_reference <= MAX_ROWS_FOR_EXACT) & (group != reference)
+    is_exact &= exact and n.size <= MAX_EXACT_INTERVALS
+    limits[:, is_exact] = ratio_interval(
+        *(counts[is_exact] for counts in effective), confidence=confidence
+    )
     z = z_statistic(*effective)
     effective_pooled = (effective[0] + effective[2]) / (size + size_reference)
     least_expected = np.minimum(size, size_reference) * np.minimum(
@@ -156,7 +159,7 @@ def compare_pairs(
     figures = {
         # As one quotient of integers: 3/5 against 6/8 is then 0.8 to the last bit.
         "impact_ratio": divide(x * n_reference, n * x_reference),
-        "impact_ratio_interval": np.stack(limits, axis=1),
+        "impact_ratio_interval": limits.T,
         "likelihood_ratio": divide(n * x_reference, x * n_reference),
         "difference": rate - rate_reference,
         "expected": n * pooled,
