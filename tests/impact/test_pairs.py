@@ -114,6 +114,7 @@ def test_figures_of_a_pair_by_hand():
         rule=fourfifths.RULES["ugesp"],
         exact=True,
         confidence=0.95,
+        picked_from=0,
     )
     figures = {name: values[0] for name, values in pairs.figures.items()}
     assert figures["impact_ratio"] == 0.5

@@ -343,6 +343,7 @@ def test_a_p_adjusted_for_the_choice_decides_where_the_rule_leaves_the_test_open
     chosen = facts(
         z=-2.1,
         fisher_p=0.04,
+        picked_from=6,
         adjusted_p=0.2,
         adjusted_for="choosing the reference",
         ratio_interval=(0.7, 0.98),
@@ -418,6 +419,7 @@ def facts(**changes):
         "least_expected": 450.0,
         "z": -4.5,
         "fisher_p": 1e-5,
+        "picked_from": 0,
         "adjusted_p": float("nan"),
         "adjusted_for": "",
         "flip": 0.804,

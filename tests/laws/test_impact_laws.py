@@ -292,6 +292,7 @@ def test_a_reading_does_not_depend_on_floating_point_rates(group, reference):
         least_expected=10.0,
         z=0.0,
         fisher_p=1.0,
+        picked_from=0,
         adjusted_p=math.nan,
         adjusted_for="",
         flip=math.nan,

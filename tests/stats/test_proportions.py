@@ -17,6 +17,7 @@ from statsmodels.stats.proportion import (
 
 import fourfifths
 from fourfifths._stats.proportions import (
+    FisherPower,
     bisect,
     clopper_pearson,
     cohen_h,
@@ -70,6 +71,7 @@ def test_bisect_finds_each_elements_own_point():
     assert roots.tolist() == pytest.approx([2**0.5, 3.0])
 
 
+Z = norm.ppf(0.975)
 TABLES = [
     (26, 48, 206, 259),
     (3, 8, 16, 25),
@@ -260,7 +262,7 @@ def test_the_power_of_the_z_test_agrees_with_statsmodels(n, n_reference, rate, r
         n=np.array(n),
         n_reference=np.array(n_reference),
         rate_reference=np.array(rate),
-        confidence=confidence,
+        critical_z=norm.ppf((1 + confidence) / 2),
     )
     expected = power_at(ratio, n, n_reference, rate, alpha=1 - confidence)
     assert float(power) == pytest.approx(expected, abs=1e-9)
@@ -272,7 +274,7 @@ def test_at_equal_rates_the_power_is_the_significance_level():
         n=np.array(70.0),
         n_reference=np.array(30.0),
         rate_reference=np.array(0.4),
-        confidence=0.95,
+        critical_z=Z,
     )
     assert float(power) == pytest.approx(0.05)
 
@@ -315,10 +317,76 @@ def test_rates_of_0_and_1_are_told_apart_with_certainty():
         n=np.array(10.0),
         n_reference=np.array(10.0),
         rate_reference=np.array(1.0),
-        confidence=0.95,
+        critical_z=Z,
     )
     assert float(power) == 1
     assert detectable_ratio(10, 10, rate_reference=1.0) > 0
+
+
+def fisher_power(ratio, n, n_reference, rate, *, level=0.05):
+    """The power of Fisher's test by going through every table with SciPy's."""
+    chance = 0.0
+    for x in range(n + 1):
+        for x_r in range(n_reference + 1):
+            cells = [[x, n - x], [x_r, n_reference - x_r]]
+            if fisher_exact(cells).pvalue < level:
+                chance += binom.pmf(x, n, ratio * rate) * binom.pmf(x_r, n_reference, rate)
+    return chance
+
+
+@pytest.mark.parametrize(
+    ("n", "n_reference", "rate"), [(8, 25, 0.64), (12, 5, 0.9), (12, 12, 0.7), (5, 5, 1.0)]
+)
+def test_at_the_detectable_ratio_fishers_test_has_a_power_of_08(n, n_reference, rate):
+    ratio = float(detectable_ratio(n, n_reference, rate_reference=rate, is_exact=True))
+    assert fisher_power(ratio, n, n_reference, rate) == pytest.approx(0.8, abs=1e-6)
+    assert ratio < float(detectable_ratio(n, n_reference, rate_reference=rate))
+
+
+def test_fishers_test_at_another_level():
+    ratio = float(
+        detectable_ratio(9, 14, rate_reference=0.8, is_exact=True, confidence=0.99, power=0.6)
+    )
+    assert fisher_power(ratio, 9, 14, 0.8, level=0.01) == pytest.approx(0.6, abs=1e-6)
+
+
+def test_where_fishers_test_never_reaches_the_power_nothing_is_detectable():
+    # Three of a group of three, all rejected, against half of a million: 1/8 is not below .05.
+    assert np.isnan(detectable_ratio(3, 1_000_000, rate_reference=0.5, is_exact=True))
+
+
+def test_with_a_huge_reference_fishers_test_is_a_binomial_one():
+    # Against a rate of .9, none or one of three selected is significant (.001, .028), two are not.
+    ratio = float(detectable_ratio(3, 1_000_000, rate_reference=0.9, is_exact=True))
+    assert binom.cdf(1, 3, ratio * 0.9) == pytest.approx(0.8, abs=1e-4)
+
+
+def test_with_many_rows_the_power_of_fishers_test_is_that_of_a_corrected_z():
+    exact = FisherPower.of(400, 600, 0.3, level=0.05)
+    ratio = exact.detectable_ratio(0.8)
+    power = z_test_power(
+        np.array(ratio),
+        n=np.array(400.0),
+        n_reference=np.array(600.0),
+        rate_reference=np.array(0.3),
+        critical_z=Z,
+        correction=(1 / 400 + 1 / 600) / 2,
+    )
+    assert float(power) == pytest.approx(0.8, abs=0.02)
+    assert FisherPower.of(5_000, 5_000, 0.3, level=0.05) is None
+    by_fisher = detectable_ratio(5_000, 5_000, rate_reference=0.3, is_exact=True)
+    assert 0 < float(detectable_ratio(5_000, 5_000, rate_reference=0.3) - by_fisher) < 0.002
+
+
+def test_each_group_has_the_test_that_decides_for_it():
+    ratios = detectable_ratio([8, 400], 500, rate_reference=0.6, is_exact=[True, False])
+    alone = detectable_ratio(8, 500, rate_reference=0.6, is_exact=True)
+    assert ratios.tolist() == [float(alone), float(detectable_ratio(400, 500, rate_reference=0.6))]
+
+
+def test_more_standard_deviations_need_a_larger_effect():
+    ratio = float(detectable_ratio(200, 300, rate_reference=0.6, critical_z=3.0))
+    assert power_at(ratio, 200, 300, 0.6, alpha=2 * norm.sf(3)) == pytest.approx(0.8, abs=1e-6)
 
 
 def effective_size(weights, selected):

@@ -191,12 +191,22 @@ def compare(
     group_count = len(attribute.groups)
     groups = np.arange(group_count)
 
-    def pairs(group: Any, reference: Any) -> Pairs:
+    kept_count = int(np.sum(~excluded))
+
+    def pairs(group: Any, reference: Any, *, picked_from: int = 0) -> Pairs:
         return compare_pairs(
-            sums, group, reference, rule=rule, exact=counts.exact, confidence=confidence
+            sums,
+            group,
+            reference,
+            rule=rule,
+            exact=counts.exact,
+            confidence=confidence,
+            picked_from=picked_from,
         )
 
-    to_reference = pairs(groups, np.full(group_count, reference))
+    to_reference = pairs(
+        groups, np.full(group_count, reference), picked_from=kept_count if is_chosen else 0
+    )
     # Of equally large groups the reference, so that nothing is shown twice.
     largest = reference if sums.weight[reference] == sums.weight.max() else np.argmax(sums.weight)
     all_pairs = None
@@ -207,7 +217,11 @@ def compare(
         # As exact as the findings: quotients of counts, multiplied out.
         x, n = sums.weight_selected, sums.weight
         is_higher = x[first] * n[second] > x[second] * n[first]
-        all_pairs = pairs(np.where(is_higher, second, first), np.where(is_higher, first, second))
+        all_pairs = pairs(
+            np.where(is_higher, second, first),
+            np.where(is_higher, first, second),
+            picked_from=kept_count,
+        )
 
     size = sums.effective
     rate_limits = clopper_pearson(rates * size, size, confidence=confidence)
@@ -487,8 +501,7 @@ def wrap_group(
                 group,
                 share=share,
                 adjusted_p=figure["choice_p"],
-                # Of two groups there is nothing to choose.
-                adjusted_for="choosing the reference" if np.sum(~comparison.excluded) > 2 else "",
+                adjusted_for="choosing the reference",
             ),
         )
     for name in not_compared:

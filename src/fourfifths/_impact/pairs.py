@@ -13,7 +13,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._impact.result import IntervalMethod
-from fourfifths._impact.rules import Facts, Rule
+from fourfifths._impact.rules import SIGNIFICANCE_LEVEL, Facts, Rule, deciding_test
 from fourfifths._stats.proportions import (
     cohen_h,
     detectable_ratio,
@@ -25,6 +25,7 @@ from fourfifths._stats.proportions import (
     z_statistic,
 )
 from fourfifths._stats.ratio import MAX_ROWS_FOR_EXACT, ratio_interval, score_interval
+from fourfifths._stats.several_groups import range_z
 from fourfifths._tables.groups import Tally
 
 # Each exact interval takes a few hundredths of a second. Of more pairs than this all intervals are
@@ -50,6 +51,8 @@ class Pairs:
         Whether the interval of the impact ratio is the exact one.
     confidence : float
         Of the intervals.
+    picked_from : int
+        From how many groups the two of a pair were picked out by their figures; 0 if they were not.
     """
 
     tally: Tally
@@ -58,6 +61,7 @@ class Pairs:
     figures: dict[str, FloatArray]
     has_exact_interval: BoolArray
     confidence: float
+    picked_from: int
 
     @property
     def p(self) -> FloatArray:
@@ -82,6 +86,7 @@ class Pairs:
             least_expected=float(figures["least_expected"]),
             z=float(figures["z"]),
             fisher_p=float(figures["fisher_p"]),
+            picked_from=self.picked_from,
             adjusted_p=adjusted_p,
             adjusted_for=adjusted_for,
             flip=float(figures["flip"]),
@@ -104,6 +109,7 @@ def compare_pairs(
     rule: Rule,
     exact: bool,
     confidence: float,
+    picked_from: int,
 ) -> Pairs:
     """Compute every figure of pairs of groups.
 
@@ -118,6 +124,9 @@ def compare_pairs(
         Whether the counts are persons, so that exact tests apply.
     confidence : float
         Of the intervals.
+    picked_from : int
+        From how many groups the two of a pair were picked out by their figures: all, if the
+        reference is the highest rate or if every pair is looked at; 0 if it was designated.
     """
     n, x = sums.weight[group], sums.weight_selected[group]
     n_reference, x_reference = sums.weight[reference], sums.weight_selected[reference]
@@ -142,6 +151,17 @@ def compare_pairs(
     least_expected = np.minimum(size, size_reference) * np.minimum(
         effective_pooled, 1 - effective_pooled
     )
+
+    tests = [
+        deciding_test(
+            rule,
+            n=float(rows),
+            least_expected=float(expected),
+            has_fisher=exact,
+            picked_from=picked_from,
+        )
+        for rows, expected in zip(size + size_reference, least_expected, strict=True)
+    ]
 
     # Fisher's test and the flip move whole persons, and a sampling weight is not a number of them.
     if exact:
@@ -168,7 +188,12 @@ def compare_pairs(
         "shortfall_to_reference": (n * x_reference - x * n_reference) / n_reference,
         "shortfall_to_pooled": n * pooled - x,
         "detectable_ratio": lower_side_detectable(
-            rate, size, rate_reference, size_reference, confidence=confidence
+            rate,
+            size,
+            rate_reference,
+            size_reference,
+            critical_z=critical_z(rule, picked_from),
+            is_fisher=np.array([test == "fisher" for test in tests]),
         ),
         "z": z,
         "z_p": two_sided_p(z),
@@ -192,6 +217,7 @@ def compare_pairs(
         figures=figures,
         has_exact_interval=is_exact,
         confidence=confidence,
+        picked_from=picked_from,
     )
 
 
@@ -208,25 +234,45 @@ def flip(
     return np.where(step == 0, np.nan, ratio)
 
 
+def critical_z(rule: Rule, picked_from: int) -> float:
+    """Return the |z| from which on a difference is significant, where z decides.
+
+    Where the two groups were picked from several, it is that of Tukey's range: close to what the
+    simulation of `chosen_reference_p` asks for.
+    """
+    if rule.standard_deviations is not None:
+        return rule.standard_deviations
+    return range_z(max(picked_from, 2), confidence=1 - SIGNIFICANCE_LEVEL)
+
+
 def lower_side_detectable(
     rate: FloatArray,
     n: FloatArray,
     rate_reference: FloatArray,
     n_reference: FloatArray,
     *,
-    confidence: float,
+    critical_z: float,
+    is_fisher: BoolArray,
 ) -> FloatArray:
     """Return the smallest detectable effect, as a ratio of the lower rate to the higher one.
 
     The higher rate is taken as it is. So the answer is the same whichever of the two groups is
     the reference; at equal rates it is the smaller of the two ratios that there are.
     """
-    of_group = detectable_ratio(
-        n, n_reference, rate_reference=rate_reference, confidence=confidence
-    )
-    of_reference = detectable_ratio(n_reference, n, rate_reference=rate, confidence=confidence)
-    return np.where(
-        rate < rate_reference,
-        of_group,
-        np.where(rate > rate_reference, of_reference, np.minimum(of_group, of_reference)),
-    )
+
+    def detectable(is_lower: BoolArray) -> FloatArray:
+        return detectable_ratio(
+            np.where(is_lower, n, n_reference),
+            np.where(is_lower, n_reference, n),
+            rate_reference=np.maximum(rate, rate_reference),
+            confidence=1 - SIGNIFICANCE_LEVEL,
+            critical_z=critical_z,
+            is_exact=is_fisher,
+        )
+
+    ratio = detectable(rate <= rate_reference)
+    if np.any(rate == rate_reference):
+        ratio = np.where(
+            rate == rate_reference, np.minimum(ratio, detectable(rate < rate_reference)), ratio
+        )
+    return ratio

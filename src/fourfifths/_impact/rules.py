@@ -269,11 +269,13 @@ class Facts:
         The smallest expected count of the two-by-two table.
     z, fisher_p, flip, detectable_ratio : float
         The figures of `GroupImpact`. NaN where undefined.
+    picked_from : int
+        From how many groups these two were picked out by their figures: all, if the reference is
+        the highest rate or if every pair is looked at. 0 where the reference was designated.
     adjusted_p : float
-        A p-value that allows for how this comparison was picked out. NaN where it was not.
+        A p-value that allows for how they were picked out; NaN where there is none.
     adjusted_for : str
-        What `adjusted_p` allows for: "choosing the reference", or "all pairs". Empty where there
-        are only two groups: then there is nothing to choose, and `adjusted_p` is the usual p-value.
+        What it allows for: "choosing the reference", or "all pairs".
     ratio_interval : tuple of float
         Of the impact ratio.
     confidence : float
@@ -287,6 +289,7 @@ class Facts:
     least_expected: float
     z: float
     fisher_p: float
+    picked_from: int
     adjusted_p: float
     adjusted_for: str
     flip: float
@@ -342,8 +345,8 @@ def judge(rule: Rule, facts: Facts) -> Finding:
     >>> nan = float("nan")
     >>> exactly = Facts(
     ...     rate=Fraction(3, 5), rate_reference=Fraction(6, 8), share=Fraction(5, 13), n=13,
-    ...     least_expected=1.5, z=-0.57, fisher_p=0.5, adjusted_p=nan, adjusted_for="",
-    ...     flip=1.28, ratio_interval=(0.3, 1.8), confidence=0.95, detectable_ratio=nan,
+    ...     least_expected=1.5, z=-0.57, fisher_p=0.5, picked_from=0, adjusted_p=nan,
+    ...     adjusted_for="", flip=1.28, ratio_interval=(0.3, 1.8), confidence=0.95, detectable_ratio=nan,
     ... )
     >>> judge(RULES["feldman2015"], exactly).reading
     'adverse impact is indicated under feldman2015'
@@ -433,7 +436,9 @@ class SignificanceTest:
     rejects: bool
 
 
-def deciding_test(rule: Rule, facts: Facts) -> Literal["adjusted", "fisher", "z"]:
+def deciding_test(
+    rule: Rule, *, n: float, least_expected: float, has_fisher: bool, picked_from: int
+) -> Literal["adjusted", "fisher", "z"]:
     """Return which test decides.
 
     A rule that counts standard deviations names its test. Any other leaves the test open: then a
@@ -441,13 +446,25 @@ def deciding_test(rule: Rule, facts: Facts) -> Literal["adjusted", "fisher", "z"
     between two groups by Fisher's. In all other cases Fisher's test decides where rows are few,
     and the z-test where they are many. Fisher's p is undefined with sampling weights; then the
     z-test decides, however few the rows.
+
+    Parameters
+    ----------
+    rule : Rule
+    n : float
+        Rows of both groups together.
+    least_expected : float
+        The smallest expected count of the two-by-two table.
+    has_fisher : bool
+        Whether Fisher's p is defined.
+    picked_from : int
+        From how many groups the two were picked out by their figures; 0 if they were not.
     """
-    if rule.standard_deviations is None and not math.isnan(facts.adjusted_p):
-        if facts.adjusted_for:
-            return "adjusted"
-        return "z" if math.isnan(facts.fisher_p) else "fisher"
-    is_small = facts.n < rule.exact_below_n or facts.least_expected < rule.exact_below_expected
-    return "fisher" if is_small and not math.isnan(facts.fisher_p) else "z"
+    is_open = rule.standard_deviations is None
+    if is_open and picked_from > 2:
+        return "adjusted"
+    is_small = n < rule.exact_below_n or least_expected < rule.exact_below_expected
+    is_fisher = is_small or (is_open and picked_from == 2)
+    return "fisher" if is_fisher and has_fisher else "z"
 
 
 def significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
@@ -468,10 +485,18 @@ def significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
         ("fisher", facts.fisher_p, "Fisher p {}"),
         ("adjusted", facts.adjusted_p, f"p {{}} adjusted for {facts.adjusted_for}"),
     ):
-        if not math.isnan(p) and (name != "adjusted" or facts.adjusted_for):
+        # Of two groups there is nothing to pick, and nothing to adjust for.
+        if not math.isnan(p) and (name == "fisher" or facts.picked_from > 2):
             rejects = p < SIGNIFICANCE_LEVEL
             tests[name] = SignificanceTest(words=words.format(p_value(p)), rejects=rejects)
-    deciding = tests.pop(deciding_test(rule, facts), None)
+    name = deciding_test(
+        rule,
+        n=facts.n,
+        least_expected=facts.least_expected,
+        has_fisher=not math.isnan(facts.fisher_p),
+        picked_from=facts.picked_from,
+    )
+    deciding = tests.pop(name, None)
     if deciding is None:
         return False, "no test: everyone or no one was selected"
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtr, ndtri
+from scipy.special import betaincinv, gammaln, ndtr, ndtri, xlog1py, xlogy
 
-from fourfifths._arrays import BoolArray, FloatArray
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths.errors import OptionError
 
 # Replaces a standard deviation of 0, so that a difference divided by it is huge and not NaN.
@@ -29,6 +29,9 @@ MIN_DEVIATION = 1e-300
 TIE_TOLERANCE = 1e-10
 DEFAULT_POWER = 0.8  # the usual choice, after Cohen (1988)
 DETECTABLE_HALVINGS = 34  # a ratio in [0, 1] is then accurate to 1e-10
+# With more tables than this, the power of Fisher's test is that of z with a continuity correction.
+MAX_FISHER_TABLES = 500_000
+LEAST_LIKELY = 1e-9
 
 
 def clopper_pearson(
@@ -331,11 +334,13 @@ def detectable_ratio(
     rate_reference: ArrayLike,
     confidence: float = 0.95,
     power: float = DEFAULT_POWER,
+    critical_z: float | None = None,
+    is_exact: ArrayLike = False,
 ) -> FloatArray:
     """Return the smallest detectable effect, as an impact ratio below 1.
 
-    If the true impact ratio is this one, the two-sided z-test rejects equal rates with probability
-    `power`. A ratio closer to 1 would probably go unnoticed with this many rows.
+    If the true impact ratio is this one, the two-sided test that decides rejects equal rates with
+    probability `power`. A ratio closer to 1 would probably go unnoticed with this many rows.
 
     Parameters
     ----------
@@ -346,6 +351,11 @@ def detectable_ratio(
     confidence : float
         1 minus the significance level of the test.
     power : float
+    critical_z : float, optional
+        The |z| from which on the z-test rejects, such as 2 standard deviations, or `range_z` where
+        the reference is chosen among several groups; by default that of the confidence.
+    is_exact : array-like of bool
+        Where Fisher's exact test decides, and not z. There n and n_reference must be integers.
 
     Returns
     -------
@@ -356,20 +366,40 @@ def detectable_ratio(
     --------
     >>> round(float(detectable_ratio(48, 259, rate_reference=206 / 259)), 2)
     0.76
+    >>> round(float(detectable_ratio(8, 25, rate_reference=16 / 25)), 2)
+    0.18
+    >>> round(float(detectable_ratio(8, 25, rate_reference=16 / 25, is_exact=True)), 2)
+    0.17
     """
-    size, size_reference, rate = np.broadcast_arrays(
-        *(np.asarray(array, dtype=np.float64) for array in (n, n_reference, rate_reference))
+    size, size_reference, rate, decides_exactly = np.broadcast_arrays(
+        *_floats(n, n_reference, rate_reference), np.asarray(is_exact, dtype=bool)
     )
+    z = float(ndtri((1 + confidence) / 2)) if critical_z is None else critical_z
+    # Fisher's test is much like a z-test that takes half a person off the difference.
+    correction = np.where(decides_exactly, (1 / size + 1 / size_reference) / 2, 0.0)
 
     def is_detected(ratio: FloatArray) -> BoolArray:
         chance = z_test_power(
-            ratio, n=size, n_reference=size_reference, rate_reference=rate, confidence=confidence
+            ratio,
+            n=size,
+            n_reference=size_reference,
+            rate_reference=rate,
+            critical_z=z,
+            correction=correction,
         )
         return np.asarray(chance >= power)
 
     zeros, ones = np.zeros(size.shape), np.ones(size.shape)
     ratio = bisect(is_detected, low=zeros, high=ones, halvings=DETECTABLE_HALVINGS)
-    return np.where((rate > 0) & is_detected(zeros), ratio, np.nan)
+    ratio = np.where((rate > 0) & is_detected(zeros), ratio, np.nan)
+    for index in np.argwhere(decides_exactly & (rate > 0)):
+        place = tuple(index)
+        curve = FisherPower.of(
+            int(size[place]), int(size_reference[place]), float(rate[place]), level=1 - confidence
+        )
+        if curve is not None:
+            ratio[place] = curve.detectable_ratio(power)
+    return ratio
 
 
 def z_test_power(
@@ -378,18 +408,20 @@ def z_test_power(
     n: FloatArray,
     n_reference: FloatArray,
     rate_reference: FloatArray,
-    confidence: float,
+    critical_z: float,
+    correction: FloatArray | float = 0.0,
 ) -> FloatArray:
     """Return the probability that the z-test with pooled variance rejects equal rates.
 
     The true rates are `rate_reference` in the reference and ratio * rate_reference in the group.
+    The test rejects if the difference, less `correction`, is `critical_z` standard deviations.
     """
     rate = ratio * rate_reference
     pooled = (n * rate + n_reference * rate_reference) / (n + n_reference)
     # The test rejects a difference larger than `critical`. It takes the variance of equal rates,
     # while the difference really varies with that of the two true rates.
     null_deviation = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / n_reference))
-    critical = ndtri((1 + confidence) / 2) * null_deviation
+    critical = critical_z * null_deviation + correction
     true_deviation = np.sqrt(
         rate * (1 - rate) / n + rate_reference * (1 - rate_reference) / n_reference
     )
@@ -399,6 +431,100 @@ def z_test_power(
     return np.asarray(
         ndtr((difference - critical) / deviation) + ndtr((-difference - critical) / deviation)
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FisherPower:
+    """How probable it is that Fisher's two-sided test rejects, from the tables that it rejects.
+
+    Attributes
+    ----------
+    n : int
+        Rows of the group.
+    rate_reference : float
+        The true rate of the reference.
+    rejections : float array
+        How probable a rejection is with 0, 1, ... selections in the group, over those of the
+        reference.
+    """
+
+    n: int
+    rate_reference: float
+    rejections: FloatArray
+
+    @classmethod
+    def of(
+        cls, n: int, n_reference: int, rate_reference: float, *, level: float
+    ) -> FisherPower | None:
+        """Return the power at one size, or None if there are too many tables to go through.
+
+        Only tables that occur with probability 1e-9 or more are considered.
+        """
+        first, last = likely_range(n_reference, rate_reference)
+        most = likely_range(n, rate_reference)[1]
+        # With its margins fixed, a table is known by the selections on the smaller side.
+        smaller, larger = min(n, n_reference), max(n, n_reference)
+        most_on_smaller = min(smaller, most + last)
+        if (most + last - first + 1) * (most_on_smaller + 1) > MAX_FISHER_TABLES:
+            return None
+        total = np.arange(first, most + last + 1)[:, np.newaxis]
+        count = np.arange(most_on_smaller + 1)
+        others = total - count
+        is_table = (others >= 0) & (others <= larger)
+        others = np.clip(others, 0, larger)
+        log = np.where(is_table, log_ways(smaller, count) + log_ways(larger, others), -np.inf)
+        weight = np.exp(log - log.max(axis=1, keepdims=True))
+        weight /= weight.sum(axis=1, keepdims=True)
+        order = np.argsort(weight, axis=1)
+        likely = np.take_along_axis(weight, order, axis=1)
+        sums = np.cumsum(likely, axis=1)
+        # At most two tables are equally likely, one on either side of the most likely one. They
+        # count together.
+        ties = likely[:, 1:] <= likely[:, :-1] * (1 + TIE_TOLERANCE)
+        sums[:, :-1] = np.where(ties, sums[:, 1:], sums[:, :-1])
+        p = np.empty_like(sums)
+        np.put_along_axis(p, order, sums, axis=1)
+        x, xr = np.arange(most + 1), np.arange(first, last + 1)
+        selected, selected_reference = np.meshgrid(x, xr, indexing="ij")
+        column = selected if n <= n_reference else selected_reference
+        is_rejected = p[selected + selected_reference - first, column] < level
+        chance = np.exp(
+            log_ways(n_reference, xr)
+            + xlogy(xr, rate_reference)
+            + xlog1py(n_reference - xr, -rate_reference)
+        )
+        return cls(n=n, rate_reference=rate_reference, rejections=is_rejected @ chance)
+
+    def at(self, ratio: float) -> float:
+        """Return the power at an impact ratio of at most 1."""
+        x, rate = np.arange(self.rejections.size), ratio * self.rate_reference
+        log = log_ways(self.n, x) + xlogy(x, rate) + xlog1py(self.n - x, -rate)
+        return float(np.sum(np.exp(log) * self.rejections))
+
+    def detectable_ratio(self, power: float) -> float:
+        """Return the ratio at which the power is this one; NaN if it is less at a ratio of 0."""
+        if self.at(0.0) < power:
+            return math.nan
+        return float(
+            bisect(
+                lambda ratio: np.array(self.at(float(ratio)) >= power),
+                low=np.zeros(()),
+                high=np.ones(()),
+                halvings=DETECTABLE_HALVINGS,
+            )
+        )
+
+
+def likely_range(n: int, rate: float) -> tuple[int, int]:
+    """Return the smallest and the largest number of n with a probability of 1e-9 or more."""
+    first, probability = binomial(n, rate) if rate < 1 else (n, np.ones(1))
+    likely = np.flatnonzero(probability >= LEAST_LIKELY)
+    return first + int(likely[0]), first + int(likely[-1])
+
+
+def log_ways(n: int, count: IntArray) -> FloatArray:
+    """Return the logarithm of the number of ways to choose so many of n."""
+    return np.asarray(gammaln(n + 1) - gammaln(count + 1) - gammaln(n - count + 1))
 
 
 @dataclass(frozen=True, kw_only=True)
