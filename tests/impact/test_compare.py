@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from counted import frame, measure, measure_aggregated
-from scipy.stats import fisher_exact, studentized_range
+from scipy.stats import binom, fisher_exact, norm, studentized_range
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import power_proportions_2indep
 
@@ -282,12 +282,46 @@ def test_the_reference_is_not_compared_with_itself(figure):
     assert reference.why[figure] == "this is the reference group"
 
 
-def test_the_result_carries_the_smallest_detectable_effect():
-    group = measure({"women": (40, 100), "men": (50, 100)})["women"]
+# |z| of 1.96, of 2 standard deviations, and of Tukey's range of three groups.
+CRITICAL_Z = {
+    "designated": ({"reference": "men", "rule": "lending-air"}, norm.ppf(0.975)),
+    "two standard deviations": ({"rule": "ofccp"}, 2.0),
+    "chosen from three": ({}, studentized_range.ppf(0.95, 3, math.inf) / math.sqrt(2)),
+}
+
+
+@pytest.mark.parametrize(("options", "critical_z"), CRITICAL_Z.values(), ids=CRITICAL_Z)
+def test_the_smallest_detectable_effect_is_that_of_z_at_the_value_that_decides(options, critical_z):
+    groups = {"women": (40, 100), "men": (50, 100), "others": (41, 100)}
+    group = measure(groups, **options)["women"]
     power = power_proportions_2indep(
-        0.5 * group.detectable_ratio - 0.5, 0.5, 100, ratio=1, alpha=0.05, return_results=False
+        0.5 * group.detectable_ratio - 0.5,
+        0.5,
+        100,
+        ratio=1,
+        alpha=2 * norm.sf(critical_z),
+        return_results=False,
     )
-    assert float(power) == pytest.approx(0.8, abs=1e-6)
+    assert float(power) == pytest.approx(0.8, abs=1e-4)
+
+
+def test_between_two_groups_the_smallest_detectable_effect_is_that_of_fishers_test():
+    """The power at that ratio, from the tables of 12 and 15 that Fisher's test rejects."""
+    ratio = measure({"women": (3, 12), "men": (12, 15)})["women"].detectable_ratio
+    power = sum(
+        binom.pmf(x, 12, ratio * 0.8) * binom.pmf(y, 15, 0.8)
+        for x in range(13)
+        for y in range(16)
+        if fisher_exact([[x, 12 - x], [y, 15 - y]]).pvalue < 0.05
+    )
+    assert power == pytest.approx(0.8, abs=1e-6)
+
+
+def test_the_smallest_detectable_effect_is_the_same_from_either_side():
+    groups = {"A": (12, 40), "B": (20, 60)}
+    there = measure(groups, rule="lending-air", reference="B")["A"]
+    back = measure(groups, rule="lending-air", reference="A")["B"]
+    assert there.detectable_ratio == back.detectable_ratio
 
 
 @pytest.mark.parametrize(

@@ -346,7 +346,8 @@ def judge(rule: Rule, facts: Facts) -> Finding:
     >>> exactly = Facts(
     ...     rate=Fraction(3, 5), rate_reference=Fraction(6, 8), share=Fraction(5, 13), n=13,
     ...     least_expected=1.5, z=-0.57, fisher_p=0.5, picked_from=0, adjusted_p=nan,
-    ...     adjusted_for="", flip=1.28, ratio_interval=(0.3, 1.8), confidence=0.95, detectable_ratio=nan,
+    ...     adjusted_for="", flip=1.28, ratio_interval=(0.3, 1.8), confidence=0.95,
+    ...     detectable_ratio=nan,
     ... )
     >>> judge(RULES["feldman2015"], exactly).reading
     'adverse impact is indicated under feldman2015'
