@@ -336,6 +336,19 @@ def test_the_adjusted_p_has_a_column_where_the_reference_was_chosen():
     assert "choice p" not in designated
 
 
+def test_the_legend_says_how_the_intervals_of_the_ratios_were_computed():
+    exact = measure({"A": (30, 100), "B": (50, 100)})
+    score = measure({"A": (30, 100), "B": (50, 101)})
+    mixed = measure({"A": (30, 100), "B": (50, 100), "C": (20, 101)})
+    assert exact["A"].interval_method == "exact"
+    assert score["A"].interval_method == "score"
+    assert "Intervals of the ratios: exact (Agresti and Min). A" in " ".join(str(exact).split())
+    assert "Intervals of the ratios: by the score test (Koopman" in " ".join(str(score).split())
+    words = " ".join(str(mixed).split())
+    assert "exact (Agresti and Min) where the two groups have at most 200 rows" in words
+    assert "by the score test (Koopman; Miettinen and Nurminen) elsewhere" in words
+
+
 def test_an_excluded_group_is_in_no_table_of_tests():
     groups = {"few": (9, 10), "men": (300, 500), "women": (250, 490)}
     (attribute,) = measure(groups, rule="nyc-ll144", small_groups="exclude")

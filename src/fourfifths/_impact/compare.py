@@ -23,7 +23,7 @@ from fourfifths._impact.result import (
     Shortfall,
 )
 from fourfifths._impact.rules import EXCLUDED, REFERENCE, Finding, Rule, judge, small_share
-from fourfifths._impact.scores import ScoreSums, mean_differences
+from fourfifths._impact.scores import ScoreSums, score_differences
 from fourfifths._stats.mantel_haenszel import Stratified, compare_within
 from fourfifths._stats.proportions import clopper_pearson, divide
 from fourfifths._stats.several_groups import chosen_reference_p, range_p
@@ -225,11 +225,8 @@ def compare(
 
     size = sums.effective
     rate_limits = clopper_pearson(rates * size, size, confidence=confidence)
-    difference, difference_interval = mean_differences(
-        scores and scores.keep(present),
-        reference=reference,
-        group_count=group_count,
-        confidence=confidence,
+    difference, difference_interval = score_differences(
+        scores, present, reference=reference, confidence=confidence
     )
     return Comparison(
         attribute=attribute,
@@ -396,7 +393,7 @@ def reasons(
         if counts.exact
         else not_persons,
         "mean_difference": mean_reason,
-        "mean_difference_interval": mean_reason,
+        "mean_difference_interval": mean_reason.replace("no scores", "fewer than two scores"),
         "choice_p": no_variation
         if comparison.is_chosen
         else "the reference was designated, not chosen by its rate",

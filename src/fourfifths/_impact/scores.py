@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import narwhals as nw
@@ -12,6 +11,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._impact.rules import Rule
+from fourfifths._stats.means import mean_differences
 from fourfifths._stats.proportions import divide
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import Attribute
@@ -80,7 +80,7 @@ def with_above_median(
 
 
 def score_measures(table: Table, score: str, *, weights: str | None) -> dict[str, nw.Expr]:
-    """Return the sums over rows from which `mean_differences` is computed."""
+    """Return the sums over rows from which `score_differences` is computed."""
     points = table.col(score)
     mean = table.rows(table.frame.select(points.mean()))[0][0]
     if mean is None:
@@ -103,30 +103,18 @@ class ScoreSums:
 
     Attributes
     ----------
-    weight, weight_squared : float array
-        Sums of the weights and of their squares; numbers of persons where these are counted.
+    weight : float array
+        Sums of the weights; numbers of persons where these are counted.
+    effective : float array
+        The effective numbers of scores, by Kish: (sum of weights)^2 / sum of squared weights.
     total, squares : float array
         Sums of the scores less the mean of all scores, and of their squares.
-    deviation : float
-        The standard deviation of all scores of rows whose membership is known; NaN if they do not
-        vary.
     """
 
     weight: FloatArray
-    weight_squared: FloatArray
+    effective: FloatArray
     total: FloatArray
     squares: FloatArray
-    deviation: float
-
-    def keep(self, kept: BoolArray) -> ScoreSums:
-        """Return the sums of the groups where `kept` is true."""
-        return replace(
-            self,
-            weight=self.weight[kept],
-            weight_squared=self.weight_squared[kept],
-            total=self.total[kept],
-            squares=self.squares[kept],
-        )
 
 
 def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums | None:
@@ -142,40 +130,46 @@ def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums | None:
         ).astype(np.float64)
         for name in ("score weight", "score weight squared", "score sum", "score squares")
     )
-    if counts.exact:
-        # A line of an aggregated table stands for persons, each of weight 1.
-        weight_squared = weight
-    deviation = float("nan")
-    if weight.sum() > 0:
-        variance = squares.sum() / weight.sum() - (total.sum() / weight.sum()) ** 2
-        deviation = float(np.sqrt(variance)) if variance > 0 else deviation
-    return ScoreSums(
-        weight=weight,
-        weight_squared=weight_squared,
-        total=total,
-        squares=squares,
-        deviation=deviation,
-    )
+    # A line of an aggregated table stands for persons, each of weight 1.
+    effective = weight if counts.exact else np.nan_to_num(divide(weight**2, weight_squared))
+    return ScoreSums(weight=weight, effective=effective, total=total, squares=squares)
 
 
-def mean_differences(
-    scores: ScoreSums | None, *, reference: int, group_count: int, confidence: float
+def score_differences(
+    scores: ScoreSums | None, kept: BoolArray, *, reference: int, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return (mean of the group - mean of the reference) / standard deviation, and its interval.
 
     The standard deviation is that of all rows that have a score and whose membership is known. NaN
     where the scores do not vary, and for a group without scores.
 
+    Parameters
+    ----------
+    scores : ScoreSums or None
+        Of all groups.
+    kept : bool array
+        The groups that are compared: those with outcomes.
+    reference : int
+        The index of the reference among these.
+    confidence : float
+
     Returns
     -------
     difference : float array
-        One per group.
+        One per group that is compared.
     interval : float array
-        One pair of limits per group; NaN for the reference.
+        One pair of limits per group; NaN for the reference, and where the reference or the group
+        has fewer than two scores.
     """
-    undefined = np.full(group_count, np.nan), np.full((group_count, 2), np.nan)
-    if scores is None or math.isnan(scores.deviation):
-        return undefined
-    mean = divide(scores.total, scores.weight)
-    difference = np.asarray((mean - mean[reference]) / scores.deviation)
-    return difference, undefined[1]
+    if scores is None:
+        group_count = int(kept.sum())
+        return np.full(group_count, np.nan), np.full((group_count, 2), np.nan)
+    differences = mean_differences(
+        scores.weight,
+        scores.total,
+        scores.squares,
+        reference=int(np.flatnonzero(kept)[reference]),
+        effective=scores.effective,
+        confidence=confidence,
+    )
+    return differences.difference[kept], np.stack([differences.low, differences.high], axis=1)[kept]

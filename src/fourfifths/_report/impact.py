@@ -80,8 +80,11 @@ def legend(groups: Sequence[GroupImpact]) -> str:
     if has_choice_p(groups):
         texts.insert(1, "choice p: p adjusted for choosing the reference by its rate")
     methods = sorted({group.interval_method for group in groups if group.interval_method})
-    # With both, which is which follows from the numbers of rows.
-    where = ["where the two groups have at most 200 rows together", "elsewhere"]
+    # With both, which is which follows from the numbers of rows and of comparisons.
+    where = [
+        "where the two groups have at most 200 rows together and at most 100 pairs are compared",
+        "elsewhere",
+    ]
     sentences = [f"{'; '.join(texts)}."]
     if methods:
         ways = [
