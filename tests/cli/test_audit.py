@@ -330,3 +330,29 @@ def test_the_page_says_how_it_came_about(teal, form):
     for line in ("Command: fourfifths audit teal.csv", "UTC; fourfifths", "has the SHA-256"):
         assert line in text
     assert hashlib.sha256(Path("teal.csv").read_bytes()).hexdigest() in text
+
+
+def test_every_pair_is_compared_if_asked_for(shell, tmp_path):
+    frame({"A": (30, 50), "B": (14, 46), "C": (2, 2)}).to_csv(tmp_path / "t.csv", index=False)
+    audit = ("audit", "t.csv", "--protected", "group", "--outcome", "hired")
+    plain = shell(*audit)
+    assert "every pair" not in plain.out
+    assert "C has under 10 rows; --pairs all compares every two groups." in " ".join(
+        plain.out.split()
+    )
+    answer = shell(*audit, "--pairs", "all")
+    assert (answer.code, answer.err) == (0, "")
+    assert "group: every pair" in answer.out
+
+
+def test_small_groups_are_excluded_if_asked_for(shell, tmp_path):
+    groups = {"few": (9, 10), "men": (300, 500), "women": (250, 490)}
+    frame(groups).to_csv(tmp_path / "t.csv", index=False)
+    audit = ("audit", "t.csv", "--protected", "group", "--outcome", "hired")
+    included = shell(*audit, "--rule", "nyc-ll144")
+    assert "(--small-groups exclude)" in included.out
+    excluded = shell(*audit, "--rule", "nyc-ll144", "--small-groups", "exclude", "--format", "json")
+    assert only_group(excluded, "few")["impact_ratio"] is None
+    wrong = shell(*audit, "--small-groups", "exclude")
+    assert wrong.code == 2
+    assert wrong.err.startswith("fourfifths: --small-groups exclude: rule 'ugesp' has a fixed way")

@@ -11,6 +11,7 @@ from fourfifths._impact.impact import (
     outcome_notes,
     reference_not_highest,
     simpsons_paradox,
+    small_group_notes,
     unknown_notes,
 )
 from fourfifths._tables.counts import count
@@ -48,14 +49,47 @@ def test_a_plain_comparison_needs_no_note():
     assert measure(PAIR).notes == ()
 
 
-def test_berkeley_is_simpsons_paradox():
+# Kidney stones, Charig and others, BMJ 292 (1986), ten times as many patients for significance.
+STONES = {
+    "small": {"open": (810, 870), "closed": (2340, 2700)},
+    "large": {"open": (1920, 2630), "closed": (550, 800)},
+}
+
+
+def test_a_reversal_with_both_directions_significant_is_simpsons_paradox():
+    result = impact(stratified(STONES), within="job", reference="closed")
+    note = only(result, "Simpson's paradox")
+    assert result.notes[0] == note
+    ratio = (2730 / 3500) / (2890 / 3500)
+    assert "over all 7,000 rows of open and closed in values of job that have both, the" in note
+    assert f"is {ratio:.3f} (p < 0.0001), but within job the common odds ratio is" in note
+
+
+def test_berkeley_changes_direction_within_departments_but_may_be_chance():
+    """R's mantelhaen.test(UCBAdmissions, correct = FALSE): 1.5246, p 0.2169."""
     result = impact(stratified(BERKELEY), within="job", reference="men")
     women = result["women"]
     assert women.impact_ratio < 1 < women.stratified.odds_ratio
-    note = only(result, "Simpson's paradox")
-    assert f"the ratio of women to men is {(557 / 1835) / (1198 / 2691):.3f}" in note
-    assert "but within job the common odds ratio is" in note
+    assert not any("paradox" in note for note in result.notes)
+    note = only(result, "in the opposite direction")
+    assert f"is {(557 / 1835) / (1198 / 2691):.3f} (p < 0.0001)" in note
+    assert "(p 0.2169), in the opposite direction" in note
+    assert note.endswith("not both are significant, so this may be chance")
     assert result.notes[0] == note
+
+
+def test_both_directions_are_about_the_rows_whose_stratum_is_known():
+    """Rows without a stratum reverse the ratio over all rows; those with one all agree."""
+    table = pd.concat(
+        [
+            stratified(RICCI),
+            frame({"Black": (400, 400), "White": (0, 400)}).assign(job=None),
+        ],
+        ignore_index=True,
+    )
+    result = impact(table, within="job", reference="White")
+    assert result["Black"].impact_ratio > 1 > result["Black"].stratified.odds_ratio
+    assert not any("opposite direction" in note for note in result.notes)
 
 
 def test_strata_that_agree_with_the_pool_need_no_note():
@@ -83,6 +117,12 @@ def test_a_group_too_small_to_be_the_reference_is_noted():
     note = only(measure({"tiny": (9, 10), "men": (300, 500), "women": (250, 490)}), "highest rate")
     assert "which is tiny's" in note
     assert "the reference is men, because tiny is under 2% of the rows" in note
+    assert note.endswith("; pairs='all' compares every two groups")
+
+
+def test_a_group_of_too_few_rows_to_be_the_reference_is_noted():
+    note = only(measure({"A": (30, 50), "B": (14, 46), "C": (2, 2)}), "highest rate")
+    assert "which is C's; here the reference is A, because C has under 10 rows" in note
 
 
 def test_a_group_all_of_whose_outcomes_are_missing_is_named():
@@ -170,7 +210,8 @@ def test_each_kind_of_note_alone():
     counts = count(table, ["group", "hired"])
     measured = result.attributes
     assert list(simpsons_paradox(measured, roles)) == []
-    assert list(reference_not_highest(measured, roles, rule=result.rule)) == [
+    assert list(small_group_notes(measured, result.rule)) == []
+    assert list(reference_not_highest(measured, result.rule)) == [
         "ugesp compares with the highest rate, which is C's; here the reference is B, because B "
         "was designated"
     ]

@@ -23,7 +23,10 @@ GROUP_KEYS = {
     *("impact_ratio_interval", "likelihood_ratio", "difference", "z", "fisher_p", "shortfall"),
     *("flip", "share", "finding", "why"),
 }
-NOT_NUMBERS = {"group", "values", "finding", "because", "why", "stratified"}
+NOT_NUMBERS = {
+    *("group", "values", "interval_method", "finding", "because", "why"),
+    *("stratified", "against_largest"),
+}
 
 
 def unknown(**options):
@@ -31,9 +34,9 @@ def unknown(**options):
     return fourfifths.impact(table, protected="group", outcome="hired", unknown=["?"], **options)
 
 
-def sampled():
+def sampled(**options):
     table = frame({"A": (3, 8), "B": (16, 25)}).assign(w=[1.0, 2.5, 0.5] * 11)
-    return fourfifths.impact(table, protected="group", outcome="hired", weights="w")
+    return fourfifths.impact(table, protected="group", outcome="hired", weights="w", **options)
 
 
 def of_type(values):
@@ -63,6 +66,14 @@ AUDITS = {
         reference="B",
     ),
     "sampling weights": sampled,
+    "every pair": lambda: measure({"A": (3, 8), "B": (16, 25), "C": (9, 40)}, pairs="all"),
+    "every pair with sampling weights": lambda: sampled(pairs="all"),
+    "largest is not the reference": lambda: measure({"A": (3, 12), "B": (16, 25), "C": (9, 40)}),
+    "excluded": lambda: measure(
+        {"few": (1, 10), "men": (300, 500), "women": (250, 490)},
+        rule="nyc-ll144",
+        small_groups="exclude",
+    ),
     "counts": lambda: measure_aggregated({"A": (3, 8), "B": (16, 25)}),
     "strata": lambda: fourfifths.impact(
         stratified(RICCI), protected="group", outcome="hired", within="job"

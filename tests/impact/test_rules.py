@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from fourfifths._impact.rules import (
     ratio_in_words,
     significance,
 )
-from fourfifths.errors import OptionError
+from fourfifths.errors import GroupError, OptionError
 
 CASE = {"women": (12, 40), "men": (48, 80)}
 INDICATED = "adverse impact is indicated under "
@@ -241,6 +242,67 @@ def test_a_group_of_exactly_two_percent_is_judged():
     assert result["few"].finding == INDICATED + "ugesp"
 
 
+FEW = {"few": (9, 10), "men": (300, 500), "women": (250, 490)}
+
+
+def test_the_city_rule_includes_a_small_group_even_as_the_reference():
+    """9 of 10 is the highest rate, and the rule takes the most selected category."""
+    result = measure(FEW, rule="nyc-ll144")
+    assert result.attributes[0].reference == "few"
+    assert result["men"].impact_ratio == pytest.approx(0.6 / 0.9)
+    (note,) = [note for note in result.notes if "under 2% of the rows" in note]
+    assert note == (
+        "'few' of group, under 2% of the rows: included in the ratios; nyc-ll144 allows an auditor "
+        "to exclude such groups (small_groups='exclude')"
+    )
+
+
+def test_the_city_rule_excludes_a_small_group_if_asked_and_shows_its_counts():
+    result = measure(FEW, rule="nyc-ll144", small_groups="exclude")
+    few = result["few"]
+    assert result.attributes[0].reference == "men"
+    assert (few.n, few.selected, few.selection_rate) == (10, 9, 0.9)
+    assert few.finding == "excluded: too small a share"
+    assert few.because == (
+        "1.0% of the rows, under 2%; nyc-ll144 allows such a group to be excluded from the ratios"
+    )
+    assert math.isnan(few.impact_ratio)
+    assert few.why["impact_ratio"] == "the group is excluded from the ratios"
+    assert few.against_largest is None
+    assert result["women"].impact_ratio == pytest.approx((250 / 490) / 0.6)
+    assert any("asks for a justification" in note for note in result.notes)
+    assert not any("comparisons were made" in note for note in result.notes)
+    # Its rate is shown without a ratio.
+    assert row_of(str(result), "few")[1:4] == ["10", "9", "0.900"]
+    assert row_of(str(result), "few")[-2:] == ["-", "-"]
+
+
+def test_an_excluded_group_is_in_no_pair():
+    pairs = measure(FEW, rule="nyc-ll144", small_groups="exclude", pairs="all").attributes[0].pairs
+    assert [(pair.group, pair.reference) for pair in pairs] == [("women", "men")]
+
+
+def test_an_excluded_group_cannot_be_designated():
+    with pytest.raises(GroupError, match=r"'few' has under 2% .* and is excluded"):
+        measure(FEW, rule="nyc-ll144", small_groups="exclude", reference="few")
+
+
+def test_excluding_must_leave_two_groups():
+    with pytest.raises(GroupError, match=r"small_groups='exclude': fewer than two"):
+        measure({"few": (3, 5), "men": (300, 500)}, rule="nyc-ll144", small_groups="exclude")
+
+
+@pytest.mark.parametrize("rule", ["ugesp", "ofccp", "lending-air"])
+def test_other_rules_keep_their_way_with_small_groups(rule):
+    with pytest.raises(OptionError, match=r"small_groups='exclude': rule .* has a fixed way"):
+        measure(FEW, rule=rule, small_groups="exclude")
+
+
+def test_small_groups_are_excluded_or_included():
+    with pytest.raises(OptionError, match=r"small_groups='drop': expected one of 'exclude', 'incl"):
+        measure(FEW, rule="nyc-ll144", small_groups="drop")
+
+
 def test_a_group_under_two_percent_may_be_excluded_under_the_city_rule():
     result = measure({"few": (1, 10), "men": (300, 500), "women": (250, 490)}, rule="nyc-ll144")
     assert "may be excluded from the ratios" in result["few"].because
@@ -251,6 +313,72 @@ def test_a_gap_in_points_can_be_asked_for():
     wide = replace(RULES["lending-air"], gap=0.1)
     result = measure({"women": (425, 1000), "men": (500, 1000)}, rule=wide, reference="men")
     assert result["women"].finding == "not indicated"
+
+
+def test_tests_that_disagree_are_named():
+    """24 of 40 against 17 of 20: z is -1.963 (p .0497), Fisher's p is .0768."""
+    group = measure({"A": (24, 40), "B": (17, 20)}, rule="lending-air", reference="B")["A"]
+    assert group.finding == INDICATED + "lending-air"
+    assert "significant (z -1.96, p 0.0497); the tests disagree: " in group.because
+    assert "Fisher p 0.0768 is not significant" in group.because
+    assert "contains 1" in group.because
+
+
+def test_tests_that_agree_are_not_compared():
+    assert "disagree" not in measure(CASE, rule="lending-air", reference="men")["women"].because
+
+
+def test_an_interval_that_disagrees_is_named_with_its_confidence():
+    wide = facts(ratio_interval=(0.6, 1.01), confidence=0.99)
+    assert significance(RULES["ofccp"], wide)[1].endswith(
+        "; the tests disagree: the 99% interval of the ratio, 0.600 to 1.010, contains 1"
+    )
+    tight = facts(z=-1.5, fisher_p=0.13, ratio_interval=(0.6, 0.99))
+    assert significance(RULES["ofccp"], tight)[1].endswith(
+        "; the tests disagree: the 95% interval of the ratio, 0.600 to 0.990, does not contain 1"
+    )
+
+
+def test_a_p_adjusted_for_the_choice_decides_where_the_rule_leaves_the_test_open():
+    chosen = facts(
+        z=-2.1,
+        fisher_p=0.04,
+        picked_from=6,
+        adjusted_p=0.2,
+        adjusted_for="choosing the reference",
+        ratio_interval=(0.7, 0.98),
+    )
+    is_significant, words = significance(RULES["ugesp"], chosen)
+    assert not is_significant
+    assert words.startswith(
+        "not significant (p 0.2000 adjusted for choosing the reference); the tests disagree: "
+        "z -2.10, p 0.0357 is significant, and Fisher p 0.0400 is significant"
+    )
+    is_significant, words = significance(RULES["ofccp"], chosen)
+    assert is_significant
+    assert words == (
+        "significant (z -2.10, p 0.0357); the tests disagree: p 0.2000 adjusted for choosing the "
+        "reference is not significant"
+    )
+
+
+@pytest.mark.parametrize("rule", ["lending-air", "feldman2015"])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((12, 40), (20, 40)), ((20, 40), (20, 80)), ((9, 30), (30, 100)), ((0, 9), (3, 30))],
+)
+def test_a_pair_reads_the_same_whichever_is_the_reference(rule, first, second):
+    groups = {"A": first, "B": second}
+    there = measure(groups, rule=rule, reference="B")["A"].finding
+    back = measure(groups, rule=rule, reference="A")["B"].finding
+    assert there.replace(" on the reference", "") == back.replace(" on the reference", "")
+
+
+def test_twelve_of_forty_against_twenty_of_forty_is_inconclusive_either_way():
+    groups = {"A": (12, 40), "B": (20, 40)}
+    for reference, group in (("A", "B"), ("B", "A")):
+        result = measure(groups, rule="lending-air", reference=reference)
+        assert result[group].finding == "inconclusive"
 
 
 def test_the_significance_line_is_the_two_sided_five_percent_one():
@@ -275,6 +403,12 @@ def test_the_reference_is_said_to_be_it(rule):
     assert men.impact_ratio == 1
 
 
+def row_of(text, group):
+    """Return the cells of the first line of a table that begins with the group."""
+    line = next(line for line in text.splitlines() if line.split()[:1] == [group])
+    return line.split()
+
+
 def facts(**changes):
     """Return a group of rate .4 against .5, of 1,000 rows each, and whatever else is changed."""
     figures = {
@@ -285,19 +419,25 @@ def facts(**changes):
         "least_expected": 450.0,
         "z": -4.5,
         "fisher_p": 1e-5,
+        "picked_from": 0,
+        "adjusted_p": float("nan"),
+        "adjusted_for": "",
         "flip": 0.804,
-        "ratio_low": 0.73,
+        "ratio_interval": (0.73, 0.88),
+        "confidence": 0.95,
         "detectable_ratio": 0.88,
     }
     return Facts(**figures | changes)
 
 
 def test_the_words_about_power_name_the_smallest_detectable_effect():
-    finding = judge(RULES["ofccp"], facts(z=-1.2, detectable_ratio=0.484))
+    agreeing = {"z": -1.2, "fisher_p": 0.25, "ratio_interval": (0.5, 1.2)}
+    finding = judge(RULES["ofccp"], facts(**agreeing, detectable_ratio=0.484))
     assert finding.reading == "inconclusive"
+    # The two-sided p of z = 1.2, from a table of the normal distribution.
     assert finding.because == (
-        "ratio 0.800, not below 4/5; not significant (z -1.20); with this many rows a ratio closer "
-        "to 1 than 0.48 would probably go unnoticed"
+        "ratio 0.800, not below 4/5; not significant (z -1.20, p 0.2301); with this many rows a "
+        "ratio closer to 1 than 0.48 would probably go unnoticed"
     )
 
 
@@ -310,7 +450,8 @@ def test_the_words_about_power_where_nothing_is_detectable():
 
 
 @pytest.mark.parametrize(
-    "figures", [{"detectable_ratio": 0.81}, {"detectable_ratio": 0.5, "ratio_low": 0.81}]
+    "figures",
+    [{"detectable_ratio": 0.81}, {"detectable_ratio": 0.5, "ratio_interval": (0.81, 1.1)}],
 )
 def test_enough_rows_or_an_interval_above_the_line_are_conclusive(figures):
     assert judge(RULES["ofccp"], facts(z=-1.2, **figures)).reading == "not indicated"
@@ -330,7 +471,9 @@ def test_without_fishers_p_the_z_test_decides_however_few_the_rows():
 def test_a_rule_by_a_test_needs_no_line():
     finding = judge(replace(RULES["ofccp"], name="house", lines=()), facts())
     assert finding.reading == "adverse impact is indicated under house"
-    assert finding.because == "ratio 0.800; significant (z -4.50, beyond 3 standard deviations)"
+    assert finding.because == (
+        "ratio 0.800; significant (z -4.50, p < 0.0001, beyond 3 standard deviations)"
+    )
     assert not finding.below_line
 
 
@@ -350,9 +493,12 @@ def test_a_group_that_is_too_small_to_judge_is_still_marked_below_the_line():
 
 
 def test_few_rows_are_tested_exactly_and_many_by_z():
-    few = facts(n=20.0, least_expected=4.5, z=-2.1, fisher_p=0.07)
+    few = facts(n=20.0, least_expected=4.5, z=-1.7, fisher_p=0.07, ratio_interval=(0.5, 1.1))
     assert significance(RULES["ofccp"], few) == (False, "not significant (Fisher p 0.0700)")
-    assert significance(RULES["ofccp"], facts(z=-2.1)) == (True, "significant (z -2.10)")
+    assert significance(RULES["ofccp"], facts(z=-2.1)) == (
+        True,
+        "significant (z -2.10, p 0.0357)",
+    )
 
 
 def test_the_ratio_in_words_names_the_line():
@@ -367,7 +513,7 @@ def test_the_ratio_in_words_names_the_line():
     ("figures", "expected"),
     [
         ({"detectable_ratio": 0.8}, ""),
-        ({"detectable_ratio": 0.5, "ratio_low": 0.81}, ""),
+        ({"detectable_ratio": 0.5, "ratio_interval": (0.81, 1.1)}, ""),
         (
             {"detectable_ratio": 0.5},
             "with this many rows a ratio closer to 1 than 0.50 would probably go unnoticed",

@@ -145,6 +145,79 @@ def test_the_standardised_mean_difference_by_hand(loans, frame):
     assert lending(table, reference="B")["A"].mean_difference == pytest.approx(expected)
 
 
+def test_rows_without_an_outcome_have_scores_all_the_same(loans):
+    lost = loans.assign(lent=loans["lent"].where(np.arange(150) % 3 > 0, None))
+    result = lending(lost, reference="B")
+    assert result.outcome_missing == 50
+    means = loans.groupby("group")["score"].mean()
+    expected = (means["A"] - means["B"]) / loans["score"].std(ddof=0)
+    assert result["A"].mean_difference == pytest.approx(expected)
+
+
+def test_a_joint_group_without_an_outcome_has_scores_but_is_not_compared():
+    table = pd.DataFrame(
+        {
+            "sex": list("FFMMFFMM"),
+            "race": list("BBBBWWWW"),
+            "score": [1.0, 2, 3, 4, 5, 7, 8, 9],
+            "lent": ["yes", "no", "yes", "no", None, None, "yes", "no"],
+        }
+    )
+    result = fourfifths.impact(
+        table,
+        protected=["sex", "race"],
+        outcome="lent",
+        score="score",
+        rule="lending-air",
+        reference={"sex": "M", "race": "W"},
+    )
+    joint = result["sex", "race"]
+    assert [group.group for group in joint.groups] == ["F & B", "M & B", "M & W"]
+    expected = (1.5 - 8.5) / np.std(table["score"])
+    assert joint["F", "B"].mean_difference == pytest.approx(expected)
+
+
+def test_the_interval_of_the_mean_difference_is_that_of_cohens_d_rescaled():
+    """Hedges and Olkin: the variance of d is 1/n + 1/n' + d^2 / (2 (n + n')) with many scores.
+
+    The standard deviation of all scores is sqrt(1 + s s' d^2) times that within the groups.
+    """
+    random = np.random.default_rng(5)
+    n, n_reference = 4000, 6000
+    scores = np.concatenate([random.normal(-0.5, 1, n), random.normal(0, 1, n_reference)])
+    group = ["A"] * n + ["B"] * n_reference
+    table = pl.DataFrame({"group": group, "score": scores, "lent": ["yes", "no"] * 5000})
+    found = lending(table, reference="B")["A"]
+    parts = scores[:n], scores[n:]
+    within = math.sqrt((n * parts[0].var() + n_reference * parts[1].var()) / (n + n_reference))
+    d = (parts[0].mean() - parts[1].mean()) / within
+    error = math.sqrt(1 / n + 1 / n_reference + d**2 / (2 * (n + n_reference)))
+    expected = [
+        limit / math.sqrt(1 + 0.4 * 0.6 * limit**2)
+        for limit in (d - 1.96 * error, d + 1.96 * error)
+    ]
+    assert found.mean_difference_interval == pytest.approx(expected, abs=2e-3)
+    low, high = found.mean_difference_interval
+    assert low < found.mean_difference < high
+
+
+def test_the_reference_and_a_single_score_have_no_interval(loans):
+    single = loans.assign(score=loans["score"].where(loans.index > 58, None))
+    result = lending(single, reference="B")
+    assert result["B"].why["mean_difference_interval"] == "this is the reference group"
+    assert math.isfinite(result["A"].mean_difference)
+    assert math.isnan(result["A"].mean_difference_interval[0])
+    assert "fewer than two scores" in result["A"].why["mean_difference_interval"]
+
+
+def test_persons_counted_by_weights_have_the_same_interval_as_rows(loans):
+    rounded = loans.assign(score=loans["score"].round(-2))
+    lines = rounded.value_counts().rename("persons").reset_index()
+    whole = lending(rounded, reference="B")["A"]
+    counted = lending(lines, reference="B", weights="persons", weights_are="counts")["A"]
+    assert counted.mean_difference_interval == pytest.approx(whole.mean_difference_interval)
+
+
 def test_large_scores_do_not_swallow_their_differences(loans):
     near = lending(loans, reference="B")["A"].mean_difference
     far = lending(loans.assign(score=loans["score"] + 1e9), reference="B")["A"].mean_difference

@@ -176,7 +176,8 @@ def test_an_aggregated_table_equals_its_rows(groups):
 
 
 @given(tables(), st.floats(0.01, 1000))
-def test_equal_sampling_weights_change_no_rate_and_no_interval(groups, weight):
+def test_equal_sampling_weights_change_no_rate(groups, weight):
+    """But for the interval of the ratio: an exact one needs persons."""
     weighted = fourfifths.impact(
         frame(groups).assign(w=weight),
         protected="group",
@@ -188,7 +189,7 @@ def test_equal_sampling_weights_change_no_rate_and_no_interval(groups, weight):
     for name in groups:
         for figure in (
             *("n", "selected", "share", "effective_n", "selection_rate", "impact_ratio"),
-            *("selection_rate_interval", "impact_ratio_interval", "z", "phi", "h", "difference"),
+            *("selection_rate_interval", "z", "phi", "h", "difference"),
         ):
             found, expected = getattr(weighted[name], figure), getattr(plain[name], figure)
             assert found == pytest.approx(expected, rel=1e-6, abs=1e-9, nan_ok=True), figure
@@ -291,8 +292,12 @@ def test_a_reading_does_not_depend_on_floating_point_rates(group, reference):
         least_expected=10.0,
         z=0.0,
         fisher_p=1.0,
+        picked_from=0,
+        adjusted_p=math.nan,
+        adjusted_for="",
         flip=math.nan,
-        ratio_low=0.9,
+        ratio_interval=(0.9, 1.1),
+        confidence=0.95,
         detectable_ratio=0.9,
     )
     reading = judge(RULES["feldman2015"], facts).reading

@@ -132,3 +132,12 @@ def test_a_dollar_sign_is_no_mathematics():
 def test_a_group_has_no_picture():
     with pytest.raises(OptionError, match="there is no picture of a GroupImpact"):
         measure(TEAL)["Black"].plot()
+
+
+def test_an_excluded_group_has_a_rate_and_no_ratio():
+    groups = {"few": (9, 10), "men": (300, 500), "women": (250, 490)}
+    result = measure(groups, rule="nyc-ll144", small_groups="exclude")
+    rates, ratios = drawn(result).axes
+    assert points(rates) == pytest.approx([0.9, 0.6, 250 / 490])
+    assert points(ratios) == pytest.approx([1, (250 / 490) / 0.6])
+    assert rates.get_yticklabels()[0].get_text() == "few (excluded)  9/10"

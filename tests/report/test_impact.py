@@ -297,7 +297,7 @@ def test_a_reference_below_the_line_has_the_other_mark():
 def test_the_sheets_of_an_attribute_are_those_it_has_figures_for():
     (plain,), (unknown,), (strata,) = measure(TEAL), audit_unknown(), audit_strata()
     titles = [
-        [sheet.title.split(": ")[-1] for sheet in attribute_section(attribute).sheets[1:]]
+        [sheet.title.partition(": ")[2] for sheet in attribute_section(attribute).sheets[1:]]
         for attribute in (plain, unknown, strata)
     ]
     assert titles == [
@@ -311,11 +311,70 @@ def test_the_sheets_of_an_attribute_are_those_it_has_figures_for():
     ]
 
 
+def test_the_comparison_with_the_largest_group_has_its_table():
+    (attribute,) = measure({"A": (30, 50), "B": (14, 46), "D": (27, 30)})
+    largest = attribute_section(attribute).sheets[2]
+    assert largest.title == "group: compared with the largest group, A"
+    assert [row[0] for row in largest.rows] == ["B", "D"]
+    # Fisher's p of 14/46 against 30/50, from scipy.stats.fisher_exact.
+    assert (largest.rows[0][1], largest.rows[0][4]) == (f"{(14 / 46) / 0.6:.3f}", "0.0044")
+
+
+def test_every_pair_has_a_row_with_two_names():
+    (attribute,) = measure({"A": (30, 50), "B": (14, 46), "D": (27, 30)}, pairs="all")
+    pairs = next(sheet for sheet in attribute_section(attribute).sheets if "pair" in sheet.title)
+    assert pairs.name_columns == 2
+    assert [row[:2] for row in pairs.rows] == [("B", "A"), ("A", "D"), ("B", "D")]
+    assert pairs.rows[0][-1] == "indicated"
+    assert 0 in pairs.marked
+
+
+def test_the_adjusted_p_has_a_column_where_the_reference_was_chosen():
+    groups = {"A": (30, 50), "B": (14, 46), "D": (27, 30)}
+    chosen, designated = str(measure(groups)), str(measure(groups, reference="D"))
+    assert "choice p: p adjusted for choosing the reference by its rate" in " ".join(chosen.split())
+    assert "choice p" not in designated
+
+
+def test_the_legend_says_how_the_intervals_of_the_ratios_were_computed():
+    exact = measure({"A": (30, 100), "B": (50, 100)})
+    score = measure({"A": (30, 100), "B": (50, 101)})
+    mixed = measure({"A": (30, 100), "B": (50, 100), "C": (20, 101)})
+    assert exact["A"].interval_method == "exact"
+    assert score["A"].interval_method == "score"
+    assert "Intervals of the ratios: exact (Agresti and Min). A" in " ".join(str(exact).split())
+    assert "Intervals of the ratios: by the score test (Koopman" in " ".join(str(score).split())
+    words = " ".join(str(mixed).split())
+    assert "exact (Agresti and Min) where the two groups have at most 200 rows" in words
+    assert "by the score test (Koopman; Miettinen and Nurminen) elsewhere" in words
+
+
+def test_an_excluded_group_is_in_no_table_of_tests():
+    groups = {"few": (9, 10), "men": (300, 500), "women": (250, 490)}
+    (attribute,) = measure(groups, rule="nyc-ll144", small_groups="exclude")
+    rates, tests = attribute_section(attribute).sheets[:2]
+    assert [row[0] for row in rates.rows] == ["few", "men", "women"]
+    assert [row[0] for row in tests.rows] == ["women"]
+
+
+def test_the_bounds_of_a_chosen_reference_are_shown():
+    (attribute,) = audit_unknown()
+    bounds = next(sheet for sheet in attribute_section(attribute).sheets if "could" in sheet.title)
+    assert [row[0] for row in bounds.rows] == ["A", "B"]
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_every_line_of_many_long_names_keeps_to_the_width(width):
+    groups = {f"a very long name of group {place}": (20 + place, 60) for place in range(5)}
+    text = document_text(to_document(measure(groups, pairs="all")), width=width)
+    assert max(map(len, text.splitlines())) <= width
+
+
 def test_figures_within_strata_are_those_of_the_ricci_exams():
     # Mantel-Haenszel by hand: (3 * 9 / 33 + 6 * 18 / 62) / (5 * 16 / 33 + 13 * 25 / 62).
     odds_ratio = (3 * 9 / 33 + 6 * 18 / 62) / (5 * 16 / 33 + 13 * 25 / 62)
     assert within_cells(audit_strata()["Black"])[0] == f"{odds_ratio:.3f}"
-    assert within_cells(measure(TEAL)["Black"]) == ("-",) * 6
+    assert within_cells(measure(TEAL)["Black"]) == ("-",) * 8
 
 
 @pytest.mark.parametrize(

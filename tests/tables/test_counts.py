@@ -47,9 +47,10 @@ def test_sampling_weights_leave_n_and_selected_as_rows():
     assert group.share == pytest.approx(40 / 44)
 
 
-def test_the_effective_size_is_kishs():
+def test_the_effective_size_is_that_of_the_linearised_variance():
     group = audit(weighted([1.0, 3.0, 2.0, 2.0]))["A"]
-    assert group.effective_n == pytest.approx((1 + 3) ** 2 / (1 + 9))
+    variance = ((1 - 1 / 4) ** 2 * 1**2 + (1 / 4) ** 2 * 3**2) / (1 + 3) ** 2
+    assert group.effective_n == pytest.approx((1 / 4) * (3 / 4) / variance)
 
 
 def test_tests_and_intervals_use_the_effective_size():

@@ -172,7 +172,7 @@ def test_more_than_20_words_are_groups():
     )
 
 
-def test_a_tally_sums_rows_and_weights_and_has_kishs_effective_size():
+def test_a_tally_sums_rows_and_weights_and_has_the_effective_size():
     table = pl.DataFrame({"g": ["a", "a", "b", None], "y": [1, 0, 1, 1], "w": [1.0, 3.0, 2.0, 9.0]})
     counts = count(open_table(table), ["g", "y"], weights="w")
     attribute = attributes(counts, ["g"])[0]
@@ -181,8 +181,8 @@ def test_a_tally_sums_rows_and_weights_and_has_kishs_effective_size():
     assert sums.rows_selected.tolist() == [1, 1]
     assert sums.weight.tolist() == [4, 2]
     assert sums.weight_selected.tolist() == [1, 2]
-    # Group a: (1 + 3)^2 / (1 + 9).
-    assert sums.effective.tolist() == [pytest.approx(1.6), pytest.approx(1)]
+    # Group a, of rate 1/4: (1/4)(3/4)(1 + 3)^2 / ((3/4)^2 1 + (1/4)^2 9). In b all are selected.
+    assert sums.effective.tolist() == [pytest.approx(3 / 1.125), pytest.approx(1)]
 
 
 def test_a_group_is_named_by_its_values():

@@ -50,6 +50,20 @@ class WeightsAre(StrEnum):
     COUNTS = "counts"
 
 
+class Pairs(StrEnum):
+    """Which groups are compared with each other."""
+
+    REFERENCE = "reference"
+    ALL = "all"
+
+
+class SmallGroups(StrEnum):
+    """What nyc-ll144 does with groups of under 2% of the rows."""
+
+    INCLUDE = "include"
+    EXCLUDE = "exclude"
+
+
 class MedianOf(StrEnum):
     """Which rows make the median of the scores."""
 
@@ -120,6 +134,17 @@ def audit(
     age_from: AgeFrom = None,
     on: On = None,
     unknown: Unknown = None,
+    pairs: Annotated[
+        Pairs,
+        typer.Option(help="Compare each group with the reference, or every two groups as well."),
+    ] = Pairs.REFERENCE,
+    small_groups: Annotated[
+        SmallGroups | None,
+        typer.Option(
+            help="Under nyc-ll144: whether groups of under 2% of the rows are in the ratios.  "
+            "[default: include]",
+        ),
+    ] = None,
     known: Known = None,
     exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
     decimal: DecimalMark = None,
@@ -172,6 +197,8 @@ def audit(
         bands=bands(band, age_from or protected),
         ages=ages(age_from, on),
         unknown=unknown or (),
+        pairs=pairs.value,
+        small_groups=small_groups.value if small_groups else None,
     )
     deliver(result, form, source=source, out=out, plot=plot)
     raise typer.Exit(FAILED if fail_on is not None and fails(result, fail_on) else 0)

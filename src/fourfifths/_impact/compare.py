@@ -1,44 +1,40 @@
 """One protected attribute: its groups compared with the reference, from counts to the result.
 
-In reading order: what is compared with what (`compare`), every figure of the comparison
-(`figures`), the reason where a figure is undefined (`reasons`), and the result (`wrap`).
+In reading order: what is compared with what (`compare`), which groups can be the reference
+(`reference_candidates`), the reason where a figure is undefined (`reasons`), and the result
+(`wrap`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fourfifths._arrays import BoolArray, FloatArray, Interval
-from fourfifths._impact.result import AttributeImpact, GroupImpact, Shortfall
-from fourfifths._impact.rules import REFERENCE, Facts, Finding, Rule, judge
-from fourfifths._impact.scores import mean_differences
-from fourfifths._stats.mantel_haenszel import Stratified, compare_within
-from fourfifths._stats.proportions import (
-    clopper_pearson,
-    cohen_h,
-    detectable_ratio,
-    divide,
-    fisher_test,
-    phi,
-    standard_deviations,
-    two_sided_p,
-    z_statistic,
+from fourfifths._arrays import BoolArray, FloatArray
+from fourfifths._impact.bounds import ratio_bounds
+from fourfifths._impact.pairs import Pairs, compare_pairs, fraction
+from fourfifths._impact.result import (
+    AgainstLargest,
+    AttributeImpact,
+    GroupImpact,
+    PairImpact,
+    Shortfall,
 )
-from fourfifths._stats.ratio import ratio_interval
+from fourfifths._impact.rules import EXCLUDED, REFERENCE, Finding, Rule, judge, small_share
+from fourfifths._impact.scores import ScoreSums, score_differences
+from fourfifths._stats.mantel_haenszel import Stratified, compare_within
+from fourfifths._stats.proportions import clopper_pearson, divide
+from fourfifths._stats.several_groups import chosen_reference_p, range_p
 from fourfifths._tables.counts import MISSING, Counts
-from fourfifths._tables.groups import Attribute, Tally, choose_reference, compatible, tally
+from fourfifths._tables.groups import Attribute, Tally, choose_reference, tally
 from fourfifths._tables.roles import Roles
 from fourfifths.errors import GroupError, WeightsError
 
-NAN = float("nan")
 # Figures that compare a group with the reference. The reference itself has none of them.
 COMPARISONS = (
     "impact_ratio_interval",
-    "impact_ratio_bounds",
     "likelihood_ratio",
     "z",
     "z_p",
@@ -46,6 +42,8 @@ COMPARISONS = (
     "fisher_p",
     "fisher_p_less",
     "mid_p",
+    "mid_p_less",
+    "choice_p",
     "holm_p",
     "flip",
     "phi",
@@ -54,6 +52,16 @@ COMPARISONS = (
     "sensitivity",
     "specificity",
     "balanced_error_rate",
+)
+# What a group that is excluded from the ratios lacks besides.
+EXCLUDED_FIGURES = (
+    *COMPARISONS,
+    "impact_ratio",
+    "impact_ratio_bounds",
+    "difference",
+    "expected",
+    "shortfall_to_reference",
+    "shortfall_to_pooled",
 )
 
 
@@ -68,8 +76,19 @@ class Comparison:
         Rows, weights and selections of each group.
     reference : int
         The index of the reference among the groups.
+    is_chosen : bool
+        Whether the reference was chosen by its rate, and not designated.
+    excluded : bool array
+        The groups that the rule excludes from the ratios.
+    to_reference : Pairs
+        Each group and the reference.
+    to_largest : Pairs or None
+        Each group and the largest one; None where that is the reference.
+    all_pairs : Pairs or None
+        Every two groups, the one with the lower rate first; None where they were not asked for.
     figures : dict of str to float array
-        By the names of the fields of `GroupImpact`: one number per group, or one pair of limits.
+        The figures of `GroupImpact` that `to_reference` does not have: of the group alone, or of
+        more than two groups.
     stratified : tuple of Stratified or None
         One per group.
     """
@@ -77,14 +96,24 @@ class Comparison:
     attribute: Attribute
     tally: Tally
     reference: int
+    is_chosen: bool
+    excluded: BoolArray
+    to_reference: Pairs
+    to_largest: Pairs | None
+    all_pairs: Pairs | None
     figures: dict[str, FloatArray]
     stratified: tuple[Stratified | None, ...]
 
     @property
     def p(self) -> FloatArray:
-        """The p-value that Holm's method adjusts: Fisher's, or that of z with sampling weights."""
-        fisher = self.figures["fisher_p"]
-        return np.where(np.isnan(fisher), self.figures["z_p"], fisher)
+        """The p-value of each comparison with the reference, NaN where there is none."""
+        return np.where(self.is_compared, self.to_reference.p, np.nan)
+
+    @property
+    def is_compared(self) -> BoolArray:
+        """The groups that are compared with the reference: all but itself and excluded ones."""
+        is_reference = np.arange(self.excluded.size) == self.reference
+        return np.asarray(~is_reference & ~self.excluded)
 
 
 def compare(
@@ -92,9 +121,11 @@ def compare(
     counts: Counts,
     *,
     selected: BoolArray,
+    scores: ScoreSums | None,
     roles: Roles,
     rule: Rule,
     confidence: float,
+    every_pair: bool,
 ) -> Comparison:
     """Sum up the groups of an attribute, choose the reference, and compute every figure.
 
@@ -105,10 +136,14 @@ def compare(
         Only cells with an outcome.
     selected : bool array
         Which of the cells have the favorable outcome.
+    scores : ScoreSums or None
+        The scores of the attribute's groups, with or without an outcome.
     roles : Roles
     rule : Rule
     confidence : float
         Of every interval.
+    every_pair : bool
+        Whether every two groups are compared, too.
     """
     sums = tally(attribute.codes, counts, selected, len(attribute.groups))
     # A group whose outcomes are all missing has no rate. It is left out, and a note says so.
@@ -127,40 +162,99 @@ def compare(
             f"weights={roles.weights!r}: the weights of group {weightless!r} sum to 0, so it has "
             "no selection rate; remove its rows or give them a weight"
         )
-    # A very small group may have the highest rate by chance, so it is chosen only if all are small.
-    is_large = sums.weight >= float(rule.minimum_share) * sums.weight.sum()
-    rates = sums.weight_selected / sums.weight
+    excluded = is_small(sums, rule) & (rule.small_groups == "exclude")
+    if np.sum(~excluded) < 2:
+        raise GroupError(
+            f"small_groups='exclude': fewer than two groups of {attribute.name!r} have "
+            f"{float(rule.minimum_share):.0%} of the rows; expected at least two"
+        )
+    candidates = reference_candidates(sums, rule)
     takes_highest = rule.reference == "highest"
+    rates = sums.weight_selected / sums.weight
+    designated = roles.reference if takes_highest else roles.designated
     reference = choose_reference(
         attribute.protected,
         attribute.groups,
-        designated=roles.reference if takes_highest else roles.designated,
-        rates=np.where(is_large, rates, np.nan) if np.any(is_large) else rates,
+        designated=designated,
+        rates=np.where(candidates, rates, np.nan),
         otherwise="highest rate" if takes_highest else "error",
         reason=f"rule {rule.name!r} compares with a designated group",
     )
-    group_figures = figures(sums, reference, exact=counts.exact, confidence=confidence)
-    group_figures["mean_difference"] = (
-        mean_differences(attribute, counts, reference=reference)
-        if "score sum" in counts.sums
-        else np.full(sums.rows.shape, np.nan)
+    if excluded[reference]:
+        raise GroupError(
+            f"reference: {attribute.labels[reference]!r} has under "
+            f"{float(rule.minimum_share):.0%} of the rows and is excluded; name another group, or "
+            "pass small_groups='include'"
+        )
+    is_chosen = takes_highest and not all(column in designated for column in attribute.protected)
+
+    group_count = len(attribute.groups)
+    groups = np.arange(group_count)
+
+    kept_count = int(np.sum(~excluded))
+
+    def pairs(group: Any, reference: Any, *, picked_from: int = 0) -> Pairs:
+        return compare_pairs(
+            sums,
+            group,
+            reference,
+            rule=rule,
+            exact=counts.exact,
+            confidence=confidence,
+            picked_from=picked_from,
+        )
+
+    to_reference = pairs(
+        groups, np.full(group_count, reference), picked_from=kept_count if is_chosen else 0
     )
-    group_figures["impact_ratio_bounds"] = np.array(
-        [
-            ratio_bounds(
-                attribute, counts, sums=sums, selected=selected, group=group, reference=reference
-            )
-            for group in range(len(attribute.groups))
-        ]
+    # Of equally large groups the reference, so that nothing is shown twice.
+    largest = reference if sums.weight[reference] == sums.weight.max() else np.argmax(sums.weight)
+    all_pairs = None
+    if every_pair:
+        first, second = np.triu_indices(group_count, 1)
+        is_kept = ~(excluded[first] | excluded[second])
+        first, second = first[is_kept], second[is_kept]
+        # As exact as the findings: quotients of counts, multiplied out.
+        x, n = sums.weight_selected, sums.weight
+        is_higher = x[first] * n[second] > x[second] * n[first]
+        all_pairs = pairs(
+            np.where(is_higher, second, first),
+            np.where(is_higher, first, second),
+            picked_from=kept_count,
+        )
+
+    size = sums.effective
+    rate_limits = clopper_pearson(rates * size, size, confidence=confidence)
+    difference, difference_interval = score_differences(
+        scores, present, reference=reference, confidence=confidence
     )
-    for name in COMPARISONS:
-        if name in group_figures:  # Holm's p comes later, when all attributes are compared
-            group_figures[name][reference] = np.nan
     return Comparison(
         attribute=attribute,
         tally=sums,
         reference=reference,
-        figures=group_figures,
+        is_chosen=is_chosen,
+        excluded=excluded,
+        to_reference=to_reference,
+        to_largest=None if largest == reference else pairs(groups, np.full(group_count, largest)),
+        all_pairs=all_pairs,
+        figures={
+            "share": sums.weight / sums.weight.sum(),
+            "effective_n": size,
+            "selection_rate": divide(sums.weight_selected, sums.weight),
+            "selection_rate_interval": np.stack(rate_limits, axis=1),
+            "choice_p": choice_p(to_reference, ~excluded, reference=reference, exact=counts.exact)
+            if is_chosen
+            else np.full(group_count, np.nan),
+            "impact_ratio_bounds": ratio_bounds(
+                attribute,
+                counts,
+                sums=sums,
+                selected=selected,
+                references=candidates if is_chosen else groups == reference,
+            ),
+            "mean_difference": difference,
+            "mean_difference_interval": difference_interval,
+        },
         stratified=stratify(
             attribute,
             counts,
@@ -172,134 +266,57 @@ def compare(
     )
 
 
-def figures(
-    sums: Tally, reference: int, *, exact: bool, confidence: float
-) -> dict[str, FloatArray]:
-    """Return every figure that follows from the selections of each group.
+def choice_p(pairs: Pairs, kept: BoolArray, *, reference: int, exact: bool) -> FloatArray:
+    """Return the p-value of each group, adjusted for choosing the reference by its rate.
 
     Parameters
     ----------
-    sums : Tally
+    pairs : Pairs
+        Each group and the reference.
+    kept : bool array
+        The groups that are compared, the reference included.
     reference : int
-        The index of the reference among the groups.
+        The index of the reference.
     exact : bool
-        Whether the counts are persons, so that exact tests apply.
-    confidence : float
-        Of the intervals.
-
-    Returns
-    -------
-    dict of str to float array
-        By the names of the fields of `GroupImpact`; `shortfall` as its two fields.
+        Whether persons are counted.
     """
-    n, x = sums.weight, sums.weight_selected
-    n_reference, x_reference = n[reference], x[reference]
-    rate = divide(x, n)
-    pooled = divide(x + x_reference, n + n_reference)
-
-    # Tests and intervals take effective sizes; where persons are counted these are the counts.
-    size = sums.effective
-    effective = (rate * size, size, (rate * size)[reference], size[reference])
-    rate_reference = effective[2] / effective[3]
-    rate_limits = clopper_pearson(rate * size, size, confidence=confidence)
-    ratio_limits = ratio_interval(*effective, confidence=confidence)
-    z = z_statistic(*effective)
-
-    # Fisher's test and the flip move whole persons, and a sampling weight is not a number of them.
-    if exact:
-        persons = (x, n, x_reference, n_reference)
-        fisher = fisher_test(*persons)
-        fisher_p, fisher_p_less, mid_p = fisher.p, fisher.p_less, fisher.mid_p
-        ratio_after_flip = flip(*persons)
+    p = np.full(kept.shape, np.nan)
+    group_count = int(kept.sum())
+    if group_count == 2:  # whichever is chosen, the difference is the same
+        p[kept] = pairs.p[kept]
+    elif exact:
+        sums = pairs.tally
+        p[kept] = chosen_reference_p(
+            sums.weight_selected[kept],
+            sums.weight[kept],
+            reference=int(np.sum(kept[:reference])),
+        )
     else:
-        fisher_p, fisher_p_less, mid_p, ratio_after_flip = np.full((4, n.size), np.nan)
-
-    return {
-        "share": n / n.sum(),
-        "effective_n": size,
-        "selection_rate": rate,
-        "selection_rate_interval": np.stack(rate_limits, axis=1),
-        # As one quotient of integers: 3/5 against 6/8 is then 0.8 to the last bit.
-        "impact_ratio": divide(x * n_reference, n * x_reference),
-        "impact_ratio_interval": np.stack(ratio_limits, axis=1),
-        "likelihood_ratio": divide(n * x_reference, x * n_reference),
-        "difference": rate - rate[reference],
-        "expected": n * pooled,
-        # n x'/n' - x, as one quotient for the same reason.
-        "shortfall_to_reference": (n * x_reference - x * n_reference) / n_reference,
-        "shortfall_to_pooled": n * pooled - x,
-        "detectable_ratio": detectable_ratio(
-            size, size[reference], rate_reference=rate_reference, confidence=confidence
-        ),
-        "z": z,
-        "z_p": two_sided_p(z),
-        "standard_deviations": standard_deviations(*effective),
-        "phi": phi(*effective),
-        "h": cohen_h(*effective),
-        "fisher_p": fisher_p,
-        "fisher_p_less": fisher_p_less,
-        "mid_p": mid_p,
-        "flip": ratio_after_flip,
-        # Table 1 of the paper, and "selected" as a predictor of the reference.
-        "a": n - x,
-        "b": np.full(n.shape, n_reference - x_reference),
-        "c": x,
-        "d": np.full(n.shape, x_reference),
-        "sensitivity": np.full(n.shape, rate[reference]),
-        "specificity": 1 - rate,
-        "balanced_error_rate": (1 - rate[reference] + rate) / 2,
-    }
+        p[kept] = range_p(pairs.figures["z"][kept], group_count=group_count)
+    # Where everyone or no one was selected in both there is nothing to test.
+    return np.where(np.isnan(pairs.figures["z"]), np.nan, p)
 
 
-def flip(
-    x: FloatArray, n: FloatArray, x_reference: FloatArray, n_reference: FloatArray
-) -> FloatArray:
-    """Return the impact ratio after one selection has moved to the side with the lower rate.
+def is_small(sums: Tally, rule: Rule) -> BoolArray:
+    """Return which groups have a smaller share of the rows than the rule's minimum."""
+    share = rule.minimum_share
+    # Multiplied out: a share of exactly 2% is not below it, in floating point either.
+    return np.asarray(sums.weight * share.denominator < sums.weight.sum() * share.numerator)
 
-    NaN where the rates are equal, or where no one in the reference would remain selected. There is
-    always someone to move: the lower of two rates is below 1, and the higher one is above 0.
+
+def reference_candidates(sums: Tally, rule: Rule) -> BoolArray:
+    """Return which groups can be chosen as the reference by their rate.
+
+    A very small group may have the highest rate by chance. So the reference needs the rule's
+    share of the rows, unless all groups lack it, and the rule's number of rows, unless this would
+    leave a single group and nothing to compare.
     """
-    step = np.sign(x_reference * n - x * n_reference)
-    ratio = divide((x + step) / n, (x_reference - step) / n_reference)
-    return np.where(step == 0, np.nan, ratio)
-
-
-def ratio_bounds(
-    attribute: Attribute,
-    counts: Counts,
-    *,
-    sums: Tally,
-    selected: BoolArray,
-    group: int,
-    reference: int,
-) -> Interval:
-    """Return the lowest and the highest impact ratio that rows of unknown membership allow.
-
-    The ratio is lowest if every such row that was not selected belongs to the group, and every
-    one that was selected belongs to the reference. These are different rows, so both can be true
-    at once. The reference stays the same group. NaN where no membership is unknown.
-    """
-    if group == reference or not np.any(attribute.codes == MISSING):
-        return NAN, NAN
-    may_join_group = compatible(attribute, counts, group)
-    may_join_reference = compatible(attribute, counts, reference)
-
-    def weight(cells: BoolArray) -> float:
-        return float(counts.weight[cells].sum())
-
-    x, n = sums.weight_selected[group], sums.weight[group]
-    xr, nr = sums.weight_selected[reference], sums.weight[reference]
-    low = high = NAN
-    join_group = weight(may_join_group & ~selected)
-    join_reference = weight(may_join_reference & selected)
-    if xr + join_reference > 0:
-        low = (x / (n + join_group)) / ((xr + join_reference) / (nr + join_reference))
-    # Now those who were not selected join the reference, so its selections stay xr.
-    join_group = weight(may_join_group & selected)
-    join_reference = weight(may_join_reference & ~selected)
-    if xr > 0:
-        high = ((x + join_group) / (n + join_group)) / (xr / (nr + join_reference))
-    return float(low), float(high)
+    candidates = np.ones(sums.rows.shape, dtype=bool)
+    has_share = ~is_small(sums, rule)
+    if rule.small_groups != "include" and np.any(has_share):
+        candidates = has_share
+    has_rows = candidates & (sums.rows >= rule.minimum_rows)
+    return has_rows if has_rows.sum() > 1 else candidates
 
 
 def stratify(
@@ -345,19 +362,21 @@ def stratify(
 
 
 def reasons(
-    comparison: Comparison, counts: Counts, *, roles: Roles, is_reference: bool
+    comparison: Comparison, counts: Counts, *, roles: Roles, rule: Rule, group: int
 ) -> dict[str, str]:
-    """Return, for each figure that may be undefined, the reason in case it is."""
+    """Return, for each figure of a group that may be undefined, the reason in case it is."""
+    is_reference = group == comparison.reference
     same_group = "this is the reference group"
     no_selection_in_reference = "no one in the reference group was selected"
     no_variation = "everyone or no one was selected in both groups"
     not_persons = "whole persons are needed; these are sampling weights"
-    selects_reference = comparison.tally.weight_selected[comparison.reference] > 0
+    higher = comparison.to_reference.figures
+    selects_either = max(higher["c"][group], higher["d"][group]) > 0
     has_unknown = np.any(comparison.attribute.codes == MISSING)
     mean_reason = "the score does not vary, or a group has no scores"
     if roles.score is None:
         mean_reason = "no score was given"
-    elif "score sum" not in counts.sums:
+    elif rule.score != "mean difference":
         mean_reason = "the rule compares scores with their median, not by their means"
     texts = {
         "impact_ratio": no_selection_in_reference,
@@ -368,17 +387,22 @@ def reasons(
         "likelihood_ratio": "no one in the group was selected",
         "detectable_ratio": "with this many rows even a ratio of 0 would go unnoticed more than "
         "one time in five"
-        if selects_reference
+        if selects_either
         else no_selection_in_reference,
         "flip": "the rates are equal, or no one in the reference would remain selected"
         if counts.exact
         else not_persons,
         "mean_difference": mean_reason,
+        "mean_difference_interval": mean_reason.replace("no scores", "fewer than two scores"),
+        "choice_p": no_variation
+        if comparison.is_chosen
+        else "the reference was designated, not chosen by its rate",
+        "against_largest": "the largest group is the reference"
+        if comparison.to_largest is None
+        else "this is the largest group",
         **dict.fromkeys(("z", "z_p", "standard_deviations", "phi", "holm_p"), no_variation),
-        **dict.fromkeys(("fisher_p", "fisher_p_less", "mid_p"), not_persons),
+        **dict.fromkeys(("fisher_p", "fisher_p_less", "mid_p", "mid_p_less"), not_persons),
     }
-    if is_reference:
-        texts |= dict.fromkeys(COMPARISONS, same_group)
     if roles.within is None:
         texts["stratified"] = "no column to compare within was named"
     elif is_reference:
@@ -387,33 +411,14 @@ def reasons(
         texts["stratified"] = f"no row of the group has a known {roles.within}"
     else:
         texts["stratified"] = not_persons
+    if is_reference:
+        texts |= dict.fromkeys((*COMPARISONS, "mean_difference_interval"), same_group)
+        if not comparison.is_chosen and has_unknown:
+            texts["impact_ratio_bounds"] = same_group
+    if comparison.excluded[group]:
+        excluded = (*EXCLUDED_FIGURES, "against_largest")
+        texts |= dict.fromkeys(excluded, "the group is excluded from the ratios")
     return texts
-
-
-def facts(comparison: Comparison, group: int) -> Facts:
-    """Return what a rule needs to know about one group, the rates as exact fractions."""
-    sums, reference = comparison.tally, comparison.reference
-    group_figures = {name: array[group] for name, array in comparison.figures.items()}
-    rates = comparison.figures["selection_rate"]
-    n, n_reference = sums.effective[group], sums.effective[reference]
-    pooled = (rates[group] * n + rates[reference] * n_reference) / (n + n_reference)
-
-    def fraction(numerator: float, denominator: float) -> Fraction:
-        # A float is itself a fraction, so nothing is rounded here.
-        return Fraction(float(numerator)) / Fraction(float(denominator))
-
-    return Facts(
-        rate=fraction(sums.weight_selected[group], sums.weight[group]),
-        rate_reference=fraction(sums.weight_selected[reference], sums.weight[reference]),
-        share=fraction(sums.weight[group], sums.weight.sum()),
-        n=float(n + n_reference),
-        least_expected=float(min(n, n_reference) * min(pooled, 1 - pooled)),
-        z=float(group_figures["z"]),
-        fisher_p=float(group_figures["fisher_p"]),
-        flip=float(group_figures["flip"]),
-        ratio_low=float(group_figures["impact_ratio_interval"][0]),
-        detectable_ratio=float(group_figures["detectable_ratio"]),
-    )
 
 
 def wrap(
@@ -422,61 +427,158 @@ def wrap(
     *,
     selected: BoolArray,
     holm_p: FloatArray,
+    pairs_p: FloatArray,
     roles: Roles,
     rule: Rule,
-    confidence: float,
 ) -> AttributeImpact:
     """Return the result: what the rule makes of each group, its figures, and the reasons.
 
-    `holm_p` is the p-value of each group, adjusted for all comparisons of the audit.
+    `holm_p` is the p-value of each group, adjusted for all comparisons of the audit, and `pairs_p`
+    that of each pair of groups, adjusted for all pairs.
     """
-    attribute, sums = comparison.attribute, comparison.tally
-    groups = []
-    for group, label in enumerate(attribute.labels):
-        is_reference = group == comparison.reference
-        if is_reference:
-            because = "the other groups are compared with this one"
-            finding = Finding(reading=REFERENCE, because=because)
-        else:
-            finding = judge(rule, facts(comparison, group))
-        # By the names of the fields; a pair of limits is a tuple.
-        figure: dict[str, Any] = {
-            name: array[group].item() if array.ndim == 1 else tuple(array[group].tolist())
-            for name, array in (comparison.figures | {"holm_p": holm_p}).items()
-        }
-        texts = reasons(comparison, counts, roles=roles, is_reference=is_reference)
-        why = {name: texts[name] for name, value in figure.items() if np.any(np.isnan(value))}
-        stratified = comparison.stratified[group]
-        if stratified is None:
-            why["stratified"] = texts["stratified"]
-        shortfall = Shortfall(
-            to_reference=figure.pop("shortfall_to_reference"),
-            to_pooled=figure.pop("shortfall_to_pooled"),
-        )
-        groups.append(
-            GroupImpact(
-                group=label,
-                values=dict(zip(attribute.protected, attribute.groups[group], strict=True)),
-                n=int(sums.rows[group]),
-                selected=int(sums.rows_selected[group]),
-                shortfall=shortfall,
-                stratified=stratified,
-                below_line=finding.below_line,
-                finding=finding.reading,
-                because=finding.because,
-                why=why,
-                **figure,
-            )
-        )
+    attribute, reference = comparison.attribute, comparison.reference
     is_unknown = attribute.codes == MISSING
+    confidence = comparison.to_reference.confidence
     return AttributeImpact(
         name=attribute.name,
         protected=attribute.protected,
-        reference=attribute.labels[comparison.reference],
+        reference=attribute.labels[reference],
+        reference_is="highest rate" if comparison.is_chosen else "designated",
+        largest=attribute.labels[
+            reference if comparison.to_largest is None else comparison.to_largest.reference[0]
+        ],
         unknown=int(counts.rows[is_unknown].sum()),
         unknown_selected=int(counts.rows[is_unknown & selected].sum()),
-        groups=tuple(groups),
+        groups=tuple(
+            wrap_group(
+                comparison, counts, group=group, holm_p=float(holm_p[group]), roles=roles, rule=rule
+            )
+            for group in range(len(attribute.groups))
+        ),
+        pairs=wrap_pairs(comparison, pairs_p=pairs_p, rule=rule),
         rule=rule,
         confidence=confidence,
         within=roles.within,
     )
+
+
+def wrap_group(
+    comparison: Comparison,
+    counts: Counts,
+    *,
+    group: int,
+    holm_p: float,
+    roles: Roles,
+    rule: Rule,
+) -> GroupImpact:
+    """Return one group: its figures, what the rule makes of them, and the reasons."""
+    attribute, sums, pairs = comparison.attribute, comparison.tally, comparison.to_reference
+    is_excluded = bool(comparison.excluded[group])
+    # By the names of the fields; a pair of limits is a tuple.
+    figure: dict[str, Any] = {"holm_p": holm_p} | {
+        name: array[group].item() if array.ndim == 1 else tuple(array[group].tolist())
+        for name, array in (pairs.figures | comparison.figures).items()
+    }
+    share = fraction(sums.weight[group], sums.weight.sum())
+    not_compared: tuple[str, ...] = EXCLUDED_FIGURES if is_excluded else ()
+    if group == comparison.reference:
+        because = "the other groups are compared with this one"
+        finding = Finding(reading=REFERENCE, because=because)
+        not_compared = COMPARISONS
+    elif is_excluded:
+        because = (
+            f"{small_share(rule, share)}; {rule.name} allows such a group to be excluded from the "
+            "ratios"
+        )
+        finding = Finding(reading=EXCLUDED, because=because)
+    else:
+        finding = judge(
+            rule,
+            pairs.facts(
+                group,
+                share=share,
+                adjusted_p=figure["choice_p"],
+                adjusted_for="choosing the reference",
+            ),
+        )
+    for name in not_compared:
+        undefined = (np.nan, np.nan) if isinstance(figure[name], tuple) else np.nan
+        figure[name] = undefined
+    del figure["least_expected"]  # only the rule needs it
+    texts = reasons(comparison, counts, roles=roles, rule=rule, group=group)
+    why = {name: texts[name] for name, value in figure.items() if np.any(np.isnan(value))}
+    largest = against_largest(comparison, group)
+    stratified = comparison.stratified[group]
+    for name, value in (("stratified", stratified), ("against_largest", largest)):
+        if value is None:
+            why[name] = texts[name]
+    shortfall = Shortfall(
+        to_reference=figure.pop("shortfall_to_reference"),
+        to_pooled=figure.pop("shortfall_to_pooled"),
+    )
+    return GroupImpact(
+        group=attribute.labels[group],
+        values=dict(zip(attribute.protected, attribute.groups[group], strict=True)),
+        n=int(sums.rows[group]),
+        selected=int(sums.rows_selected[group]),
+        interval_method=None if not_compared else pairs.interval_method(group),
+        shortfall=shortfall,
+        against_largest=largest,
+        stratified=stratified,
+        below_line=finding.below_line,
+        finding=finding.reading,
+        because=finding.because,
+        why=why,
+        **figure,
+    )
+
+
+def against_largest(comparison: Comparison, group: int) -> AgainstLargest | None:
+    """Return the comparison with the largest group; None for itself, or if it is the reference."""
+    pairs = comparison.to_largest
+    if pairs is None or pairs.reference[group] == group or comparison.excluded[group]:
+        return None
+    low, high = pairs.figures["impact_ratio_interval"][group].tolist()
+    return AgainstLargest(
+        group=comparison.attribute.labels[pairs.reference[group]],
+        impact_ratio=float(pairs.figures["impact_ratio"][group]),
+        impact_ratio_interval=(low, high),
+        interval_method=pairs.interval_method(group),
+        z=float(pairs.figures["z"][group]),
+        z_p=float(pairs.figures["z_p"][group]),
+        fisher_p=float(pairs.figures["fisher_p"][group]),
+    )
+
+
+def wrap_pairs(
+    comparison: Comparison, *, pairs_p: FloatArray, rule: Rule
+) -> tuple[PairImpact, ...]:
+    """Return every pair of groups, and what the rule makes of it."""
+    pairs, labels = comparison.all_pairs, comparison.attribute.labels
+    if pairs is None:
+        return ()
+    weight, figures = comparison.tally.weight, pairs.figures
+    wrapped = []
+    for pair, (group, reference) in enumerate(zip(pairs.group, pairs.reference, strict=True)):
+        # Of the two groups the smaller one decides whether the pair is judged.
+        share = fraction(min(weight[group], weight[reference]), weight.sum())
+        adjusted_p = float(pairs_p[pair])
+        facts = pairs.facts(pair, share=share, adjusted_p=adjusted_p, adjusted_for="all pairs")
+        finding = judge(rule, facts)
+        wrapped.append(
+            PairImpact(
+                group=labels[group],
+                reference=labels[reference],
+                impact_ratio=float(figures["impact_ratio"][pair]),
+                impact_ratio_interval=facts.ratio_interval,
+                interval_method=pairs.interval_method(pair),
+                z=facts.z,
+                z_p=float(figures["z_p"][pair]),
+                fisher_p=facts.fisher_p,
+                adjusted_p=adjusted_p,
+                below_line=finding.below_line,
+                finding=finding.reading,
+                because=finding.because,
+            )
+        )
+    return tuple(wrapped)

@@ -5,14 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from fourfifths._arrays import FloatArray
 from fourfifths._impact.compare import compare, wrap
 from fourfifths._impact.result import AttributeImpact, Impact
-from fourfifths._impact.rules import REFERENCE, Rule, RuleName, get_rule
-from fourfifths._impact.scores import MedianOf, check_score, score_measures, with_above_median
+from fourfifths._impact.rules import (
+    EXCLUDED,
+    REFERENCE,
+    SIGNIFICANCE_LEVEL,
+    Rule,
+    RuleName,
+    SmallGroups,
+    get_rule,
+)
+from fourfifths._impact.scores import (
+    MedianOf,
+    check_score,
+    score_measures,
+    sum_scores,
+    with_above_median,
+)
+from fourfifths._stats.proportions import divide
 from fourfifths._stats.several_groups import holm
 from fourfifths._tables.counts import (
     MISSING,
@@ -34,7 +50,10 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import PERHAPS_NOT_KNOWN, folded
+from fourfifths._text import number, p_value
 from fourfifths.errors import OptionError, TableError, listed
+
+PairsShown = Literal["reference", "all"]
 
 
 def impact(
@@ -54,6 +73,8 @@ def impact(
     ages: Mapping[str, date | str] | None = None,
     counts: Mapping[CountedColumn, str] | None = None,
     unknown: str | Sequence[Any] = (),
+    pairs: PairsShown = "reference",
+    small_groups: SmallGroups | None = None,
     confidence: float = 0.95,
 ) -> Impact:
     """Measure disparate impact: rates, ratios, intervals, tests, and what a rule makes of them.
@@ -73,15 +94,16 @@ def impact(
         1, or no and yes.
     reference : value or mapping of column to value, optional
         The designated reference group. Without it, a rule that compares with the highest rate takes
-        the group with the highest rate, and any other rule raises an error.
+        the group with the highest rate, unless it is very small (`Rule.minimum_share`,
+        `Rule.minimum_rows`), and any other rule raises an error.
     rule : str or Rule
         The name of one of `fourfifths.RULES`, or a rule of your own.
     weights : str, optional
         A column of weights, 0 or more.
     weights_are : {"sampling", "counts"}
-        "sampling": a row represents others like it. Rates are weighted, and tests use Kish's
-        effective sample size. "counts": the table is aggregated, and the weight of a row is a
-        number of persons.
+        "sampling": a row represents others like it. Rates are weighted, and tests use the effective
+        sample size that follows from the linearised variance of a weighted rate. "counts": the
+        table is aggregated, and the weight of a row is a number of persons.
     within : str, optional
         A column (job, exam, department). Groups are compared within each of its values as well.
     score : str, optional
@@ -101,6 +123,12 @@ def impact(
         table has no outcome column.
     unknown : str or sequence, optional
         Values that mean missing, in every column, beside null, NaN and empty text; like "?".
+    pairs : {"reference", "all"}
+        "all": every two groups are compared with each other as well (`AttributeImpact.pairs`).
+    small_groups : {"include", "exclude"}, optional
+        What to do with groups of under 2% of the rows under nyc-ll144, which allows an auditor to
+        exclude them. "include", its default: they are treated like any other group. "exclude":
+        they are shown with their counts and rates, but without a ratio, and are not the reference.
     confidence : float
         The confidence level of the intervals.
 
@@ -141,11 +169,21 @@ def impact(
     for name, value, choices in (
         ("weights_are", weights_are, get_args(WeightKind)),
         ("median_of", median_of, get_args(MedianOf)),
+        ("pairs", pairs, get_args(PairsShown)),
+        ("small_groups", small_groups, (*get_args(SmallGroups), None)),
     ):
         if value not in choices:
-            raise OptionError(f"{name}={value!r}: expected one of {listed(choices)}")
+            named = [choice for choice in choices if choice is not None]
+            raise OptionError(f"{name}={value!r}: expected one of {listed(named)}")
     if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
         raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
+    if small_groups is not None:
+        if profile.small_groups == "not judged":
+            raise OptionError(
+                f"small_groups={small_groups!r}: rule {profile.name!r} has a fixed way with small "
+                "groups; nyc-ll144 leaves it to the auditor"
+            )
+        profile = replace(profile, small_groups=small_groups)
     if median_of == "known" and (score is None or profile.score != "above median"):
         raise OptionError(
             "median_of='known': there is no median to take; it needs a score and a rule that "
@@ -181,29 +219,44 @@ def impact(
     favorable_value = choose_favorable(outcome_column, roles.favorable, outcome_values)
     has_outcome = cells.codes[outcome_column] != MISSING
     outcome_missing = int(cells.rows[~has_outcome].sum())
+    # Scores are summed over all rows; everything else is about those with an outcome.
+    attributes_of_all = attributes(cells, roles.protected)
+    scores = [sum_scores(attribute, cells) for attribute in attributes_of_all]
     cells = cells.take(has_outcome)
     selected = cells.codes[outcome_column] == outcome_values.index(favorable_value)
 
     comparisons = [
         compare(
-            attribute, cells, selected=selected, roles=roles, rule=profile, confidence=confidence
+            replace(attribute, codes=attribute.codes[has_outcome]),
+            cells,
+            selected=selected,
+            scores=score_sums,
+            roles=roles,
+            rule=profile,
+            confidence=confidence,
+            every_pair=pairs == "all",
         )
-        for attribute in attributes(cells, roles.protected)
+        for attribute, score_sums in zip(attributes_of_all, scores, strict=True)
     ]
     # Holm's method adjusts for all comparisons of the audit, not only for those of one attribute.
-    adjusted = holm(np.concatenate([comparison.p for comparison in comparisons]))
-    ends = np.cumsum([comparison.p.size for comparison in comparisons])
+    holm_p = holm_over([comparison.p for comparison in comparisons])
+    pairs_p = holm_over(
+        [
+            np.empty(0) if comparison.all_pairs is None else comparison.all_pairs.p
+            for comparison in comparisons
+        ]
+    )
     measured = tuple(
         wrap(
             comparison,
             cells,
             selected=selected,
-            holm_p=holm_p,
+            holm_p=holm_p[index],
+            pairs_p=pairs_p[index],
             roles=roles,
             rule=profile,
-            confidence=confidence,
         )
-        for comparison, holm_p in zip(comparisons, np.split(adjusted, ends[:-1]), strict=True)
+        for index, comparison in enumerate(comparisons)
     )
 
     return Impact(
@@ -230,6 +283,12 @@ def impact(
             ),
         ),
     )
+
+
+def holm_over(p_values: Sequence[FloatArray]) -> list[FloatArray]:
+    """Return the p-values of several attributes, adjusted for all of them together."""
+    ends = np.cumsum([p.size for p in p_values])
+    return np.split(holm(np.concatenate(p_values)), ends[:-1])
 
 
 def count_outcomes(
@@ -317,18 +376,23 @@ def impact_notes(
     """
     notes = [
         *simpsons_paradox(measured, roles),
-        *reference_not_highest(measured, roles, rule=rule),
+        *reference_not_highest(measured, rule),
+        *small_group_notes(measured, rule),
         *outcome_notes(measured, counts, roles=roles, outcome_missing=outcome_missing),
         *unknown_notes(measured, counts, roles=roles),
     ]
     if roles.weights and weights_are == "sampling":
         notes.append(
             f"{roles.weights} is taken as sampling weights: rates are weighted, n and selected are "
-            "rows, tests use the effective sample size, and there are no exact tests and no "
-            "comparisons within a column; if a weight is a number of persons, pass "
+            "rows, tests use effective sample sizes (linearised variance), and there are no exact "
+            "tests and no comparisons within a column; if a weight is a number of persons, pass "
             "weights_are='counts'"
         )
-    comparison_count = sum(len(attribute.groups) - 1 for attribute in measured)
+    comparison_count = sum(
+        group.finding not in (REFERENCE, EXCLUDED)
+        for attribute in measured
+        for group in attribute.groups
+    )
     if comparison_count > 1:
         notes.append(
             f"{comparison_count} comparisons were made; Holm's p is adjusted for all of them"
@@ -337,35 +401,77 @@ def impact_notes(
 
 
 def simpsons_paradox(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[str]:
-    """Yield where the pooled rates and the strata point in opposite directions."""
+    """Yield where the pooled rates and the strata point in opposite directions.
+
+    Both are about the same rows: those in strata that have both groups. It is called a paradox
+    only where both differences are significant; otherwise one of them may be chance.
+    """
     for attribute in measured:
         for group in attribute.groups:
-            if group.stratified and group.stratified.reversal:
-                yield (
-                    f"Simpson's paradox: over all rows the ratio of {group.group} to "
-                    f"{attribute.reference} is {group.impact_ratio:.3f}, but within {roles.within} "
-                    f"the common odds ratio is {group.stratified.odds_ratio:.3f}, in the opposite "
-                    "direction"
-                )
+            within = group.stratified
+            if within is None or not within.reversal:
+                continue
+            strata = [row for row in within.strata if row["n"] and row["n_reference"]]
+            x, n, x_reference, n_reference = (
+                sum(stratum[count] for stratum in strata)
+                for count in ("selected", "n", "selected_reference", "n_reference")
+            )
+            ratio = float(divide(np.array(x * n_reference), np.array(n * x_reference)))
+            figures = (
+                f"over all {n + n_reference:,} rows of {group.group} and {attribute.reference} in "
+                f"values of {roles.within} that have both, the ratio of their rates is "
+                f"{number(ratio)} (p {p_value(within.pooled_p)}), but within {roles.within} the "
+                f"common odds ratio is {number(within.odds_ratio)} (p {p_value(within.cmh_p)}), in "
+                "the opposite direction"
+            )
+            if max(within.pooled_p, within.cmh_p) < SIGNIFICANCE_LEVEL:
+                yield f"Simpson's paradox: {figures}"
+            else:
+                yield f"{figures}; not both are significant, so this may be chance"
 
 
-def reference_not_highest(
-    measured: Sequence[AttributeImpact], roles: Roles, *, rule: Rule
-) -> Iterator[str]:
-    """Yield where a rule that compares with the highest rate was given another reference."""
+def reference_not_highest(measured: Sequence[AttributeImpact], rule: Rule) -> Iterator[str]:
+    """Yield where a rule that compares with the highest rate has another reference."""
     if rule.reference != "highest":
         return
     for attribute in measured:
-        highest = max(attribute.groups, key=lambda group: group.selection_rate)
+        candidates = [group for group in attribute.groups if group.finding != EXCLUDED]
+        highest = max(candidates, key=lambda group: group.selection_rate)
         reference = next(group for group in attribute.groups if group.finding == REFERENCE)
         if highest.selection_rate > reference.selection_rate:
-            if set(attribute.protected) <= set(roles.reference):
+            if attribute.reference_is == "designated":
                 reason = f"{attribute.reference} was designated"
-            else:
+            elif highest.share < rule.minimum_share:
                 reason = f"{highest.group} is under {float(rule.minimum_share):.0%} of the rows"
+            else:
+                reason = f"{highest.group} has under {rule.minimum_rows} rows"
+            if attribute.reference_is != "designated" and not attribute.pairs:
+                reason += "; pairs='all' compares every two groups"
             yield (
                 f"{rule.name} compares with the highest rate, which is {highest.group}'s; here the "
                 f"reference is {attribute.reference}, because {reason}"
+            )
+
+
+def small_group_notes(measured: Sequence[AttributeImpact], rule: Rule) -> Iterator[str]:
+    """Yield which groups a rule that leaves it to the auditor excluded, or could exclude."""
+    if rule.small_groups == "not judged":
+        return
+    for attribute in measured:
+        small = [group.group for group in attribute.groups if group.share < rule.minimum_share]
+        if not small:
+            continue
+        share = f"under {float(rule.minimum_share):.0%} of the rows"
+        groups = f"{listed(small)} of {attribute.name}, {share}"
+        if rule.small_groups == "exclude":
+            yield (
+                f"{groups}: excluded from the ratios; {rule.name} asks for a justification, and "
+                "for the counts and rates, which are shown"
+            )
+        else:
+            yield (
+                f"{groups}: included in the ratios; {rule.name} allows an auditor to exclude such "
+                "groups (small_groups='exclude')"
             )
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
 from fourfifths._impact.rules import Rule
-from fourfifths._results import Record, Result
+from fourfifths._results import Record, Result, flat
 from fourfifths._stats.mantel_haenszel import Stratified
 
 SCHEMA = "fourfifths/impact/1"
 # What a flat record holds of a comparison within another column.
-STRATIFIED_COLUMNS = ("odds_ratio", "cmh", "cmh_p", "breslow_day", "breslow_day_p")
+STRATIFIED_COLUMNS = (
+    *("odds_ratio", "cmh", "cmh_p", "breslow_day", "breslow_day_p", "tarone", "tarone_p"),
+)
+# What a flat record holds of the comparison with the largest group.
+LARGEST_COLUMNS = ("group", "impact_ratio", "impact_ratio_low", "impact_ratio_high", "fisher_p")
+IntervalMethod = Literal["exact", "score"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +35,58 @@ class Shortfall:
 
     to_reference: float
     to_pooled: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgainstLargest:
+    """A group compared with the largest one, where that is not the reference.
+
+    Attributes
+    ----------
+    group : str
+        The largest group.
+    impact_ratio, impact_ratio_interval, interval_method, z, z_p, fisher_p
+        As in `GroupImpact`, with the largest group in the place of the reference.
+    """
+
+    group: str
+    impact_ratio: float
+    impact_ratio_interval: Interval
+    interval_method: IntervalMethod
+    z: float
+    z_p: float
+    fisher_p: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairImpact:
+    """Two groups compared with each other, neither of them the reference of the audit.
+
+    Attributes
+    ----------
+    group, reference : str
+        The group with the lower selection rate, and the one with the higher.
+    impact_ratio, impact_ratio_interval, interval_method, z, z_p, fisher_p
+        As in `GroupImpact`.
+    adjusted_p : float
+        The two-sided p-value (Fisher's; that of z with sampling weights), adjusted by Holm's
+        method for all pairs of the audit.
+    below_line, finding, because
+        What the rule makes of the pair. Where the rule leaves the test open, `adjusted_p` decides.
+    """
+
+    group: str
+    reference: str
+    impact_ratio: float
+    impact_ratio_interval: Interval
+    interval_method: IntervalMethod
+    z: float
+    z_p: float
+    fisher_p: float
+    adjusted_p: float
+    below_line: bool
+    finding: str
+    because: str
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -49,11 +106,15 @@ class GroupImpact(Result):
     share : float
         The group's share of the rows whose membership is known.
     effective_n : float
-        Kish's effective sample size; `n` unless there are sampling weights.
+        The effective sample size: so many persons, each counted once, would give a rate as
+        precise as the weighted one. `n` unless there are sampling weights.
     selection_rate, selection_rate_interval
         x / n, in [0, 1], with its exact (Clopper-Pearson) interval.
     impact_ratio, impact_ratio_interval
-        (x / n) / (x' / n'), 0 or more, with its interval: exact up to 200 persons, else score.
+        (x / n) / (x' / n'), 0 or more, with its interval.
+    interval_method : {"exact", "score"} or None
+        How that interval was computed: exact (Agresti and Min) where persons are counted and n + n'
+        is at most 200, else by the score test (Koopman; Miettinen and Nurminen).
     likelihood_ratio : float
         1 / impact_ratio, the paper's LR+.
     difference : float
@@ -62,9 +123,18 @@ class GroupImpact(Result):
         Two-sample z with pooled variance, and its two-sided p-value.
     standard_deviations : float
         How many standard deviations x is from its expected value, if the total number selected is
-        fixed (hypergeometric).
-    fisher_p, fisher_p_less, mid_p : float
-        Fisher's exact test: two-sided, one-sided (the group is selected less often), and mid-p.
+        fixed: the standard deviation is that of the hypergeometric distribution, as in Fisher's
+        test and in that of Mantel and Haenszel. (Castaneda and Hazelwood compare with an outside
+        population and take the binomial one: see `against_share`.)
+    fisher_p, fisher_p_less : float
+        Fisher's exact test: two-sided, and one-sided (the group is selected less often).
+    mid_p, mid_p_less : float
+        The same with half of the probability of tables that are as likely as this one (two-sided),
+        or of this table (one-sided).
+    choice_p : float
+        The p-value adjusted for choosing the reference: the group with the highest rate is taken
+        because of that rate, so the difference to it is larger than that to a group named in
+        advance. Undefined where the reference was designated.
     holm_p : float
         The two-sided p-value (Fisher's; that of z with sampling weights), adjusted for all
         comparisons that were made.
@@ -85,13 +155,18 @@ class GroupImpact(Result):
         Of "selected" as a predictor of the reference: d / (b + d), a / (a + c), and the mean of
         the two error rates.
     detectable_ratio : float
-        The smallest detectable effect: with this many rows, a ratio closer to 1 than this would
-        probably go unnoticed. At this ratio the z-test has power 0.8.
+        The smallest detectable effect: with this many rows, a ratio of the lower rate to the
+        higher one that is closer to 1 than this would probably go unnoticed. At this ratio the
+        test that decides has power 0.8.
     impact_ratio_bounds : tuple of float
         The lowest and the highest ratio that are possible, whatever groups the rows of unknown
-        membership belong to.
-    mean_difference : float
-        The standardised difference of the mean scores, if there is a score.
+        membership belong to. Where the reference is the group with the highest rate, it is the one
+        that would then have it.
+    mean_difference, mean_difference_interval
+        The standardised difference of the mean scores, if there is a score, over all rows with a
+        score, with its interval.
+    against_largest : AgainstLargest or None
+        The comparison with the largest group, where that is not the reference.
     stratified : Stratified or None
         The comparison within the values of the column `within`.
     below_line : bool
@@ -113,6 +188,7 @@ class GroupImpact(Result):
     selection_rate_interval: Interval
     impact_ratio: float
     impact_ratio_interval: Interval
+    interval_method: IntervalMethod | None
     likelihood_ratio: float
     difference: float
     z: float
@@ -121,6 +197,8 @@ class GroupImpact(Result):
     fisher_p: float
     fisher_p_less: float
     mid_p: float
+    mid_p_less: float
+    choice_p: float
     holm_p: float
     expected: float
     shortfall: Shortfall
@@ -137,6 +215,8 @@ class GroupImpact(Result):
     detectable_ratio: float
     impact_ratio_bounds: Interval
     mean_difference: float
+    mean_difference_interval: Interval
+    against_largest: AgainstLargest | None
     stratified: Stratified | None
     below_line: bool
     finding: str
@@ -155,6 +235,9 @@ class GroupImpact(Result):
             elif name == "stratified":
                 figures = value or {}
                 record |= {f"stratified_{key}": figures.get(key) for key in STRATIFIED_COLUMNS}
+            elif name == "against_largest":
+                figures = flat(value or {})
+                record |= {f"largest_{key}": figures.get(key) for key in LARGEST_COLUMNS}
             elif name in ("values", "why"):
                 record[name] = "; ".join(f"{key}: {text}" for key, text in value.items())
             else:
@@ -173,10 +256,16 @@ class AttributeImpact(Result):
     protected : tuple of str
     reference : str
         The group that the other groups are compared with.
+    reference_is : {"designated", "highest rate"}
+        Whether the reference was designated, or chosen because of its rate.
+    largest : str
+        The group with the most rows; with sampling weights, with the largest sum of weights.
     unknown, unknown_selected : int
         Rows whose membership is not known, and how many of those were selected.
     groups : tuple of GroupImpact
         The reference included.
+    pairs : tuple of PairImpact
+        Every two groups compared with each other, if ``pairs="all"`` asked for them.
     rule : Rule
     confidence : float
     within : str or None
@@ -188,9 +277,12 @@ class AttributeImpact(Result):
     name: str
     protected: tuple[str, ...]
     reference: str
+    reference_is: Literal["designated", "highest rate"]
+    largest: str
     unknown: int
     unknown_selected: int
     groups: tuple[GroupImpact, ...]
+    pairs: tuple[PairImpact, ...]
     rule: Rule
     confidence: float
     within: str | None

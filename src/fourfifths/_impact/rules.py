@@ -16,10 +16,11 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Any, Literal, get_args
 
-from fourfifths._text import p_value
+from fourfifths._text import interval, p_value
 from fourfifths.errors import OptionError, listed, nearest
 
 RuleName = Literal["feldman2015", "ugesp", "ofccp", "nyc-ll144", "lending-air"]
+SmallGroups = Literal["exclude", "include"]
 FOUR_FIFTHS = Fraction(4, 5)
 
 
@@ -49,8 +50,14 @@ class Rule:
         Fisher's exact test replaces the z-test where the group and the reference together have
         fewer rows, or where the smallest expected count is less.
     minimum_share : Fraction
-        A group with a smaller share of the rows is shown but not judged, and is not chosen as the
-        reference.
+        What happens to a group with a smaller share of the rows is said by `small_groups`.
+    small_groups : {"not judged", "exclude", "include"}
+        "not judged": shown with all figures, but not judged and not chosen as the reference.
+        "exclude": shown with its counts and its rate, but without a ratio, and not chosen as the
+        reference. "include": treated like any other group.
+    minimum_rows : int
+        A group with fewer rows is not chosen as the reference, provided that at least two groups
+        have as many.
     gap : float
         By how much the group's rate must be lower, as a difference of rates (0.1 is 10 points). 0:
         any difference counts.
@@ -75,6 +82,8 @@ class Rule:
     exact_below_n: int = 30
     exact_below_expected: int = 5
     minimum_share: Fraction = Fraction(0)
+    small_groups: Literal["not judged", "exclude", "include"] = "not judged"
+    minimum_rows: int = 0
     gap: float = 0.0
     score: Literal["none", "above median", "mean difference"] = "none"
 
@@ -90,6 +99,8 @@ class Rule:
             "standard_deviations": self.standard_deviations,
             "strong_standard_deviations": self.strong_standard_deviations,
             "minimum_share": float(self.minimum_share),
+            "small_groups": self.small_groups,
+            "minimum_rows": self.minimum_rows,
             "gap": self.gap,
             "score": self.score,
             "source": self.source,
@@ -98,6 +109,9 @@ class Rule:
         }
 
 
+# A reference of fewer rows makes every comparison one of small numbers: one of its two expected
+# counts is at most half of its rows, and so below 5 (`exact_below_expected`).
+MIN_REFERENCE_ROWS = 10
 STATUS_DATE = "As of 2026-11; check before relying on it."
 RULES: Mapping[str, Rule] = {
     rule.name: rule
@@ -121,6 +135,7 @@ RULES: Mapping[str, Rule] = {
             reference="highest",
             decision="ratio or test",
             minimum_share=Fraction(2, 100),
+            minimum_rows=MIN_REFERENCE_ROWS,
             source="29 CFR 1607.4(D), 1607.15(A)(2); Questions and Answers 44 FR 11996, no. 10-27",
             date="1978-08-25; Questions and Answers 1979-03-02",
             status=(
@@ -139,6 +154,7 @@ RULES: Mapping[str, Rule] = {
             standard_deviations=2.0,
             strong_standard_deviations=3.0,
             minimum_share=Fraction(2, 100),
+            minimum_rows=MIN_REFERENCE_ROWS,
             source=(
                 "Federal Contract Compliance Manual, chapter 1O (impact ratio and standard "
                 "deviation analysis); Hazelwood School District v. United States, 433 U.S. 299, "
@@ -159,6 +175,7 @@ RULES: Mapping[str, Rule] = {
             decision="none",
             lines=(),
             minimum_share=Fraction(2, 100),
+            small_groups="include",
             score="above median",
             source="New York City Administrative Code 20-870 to 20-874; 6 RCNY 5-300 to 5-304",
             date="rule of 2023-04-06, enforced from 2023-07-05",
@@ -215,6 +232,7 @@ SIGNIFICANT_Z = NormalDist().inv_cdf(1 - SIGNIFICANCE_LEVEL / 2)
 NOT_INDICATED = "not indicated"
 SMALL_NUMBERS = "small numbers"
 NOT_JUDGED = "not judged: too small a share"
+EXCLUDED = "excluded: too small a share"
 ABOVE_BUT_SIGNIFICANT = "significant although above four fifths"
 INCONCLUSIVE = "inconclusive"
 NO_LINE = "no line is drawn"
@@ -249,9 +267,19 @@ class Facts:
         Rows of the group and the reference together.
     least_expected : float
         The smallest expected count of the two-by-two table.
-    z, fisher_p, flip, ratio_low, detectable_ratio : float
-        The figures of `GroupImpact`; `ratio_low` is the lower limit of the impact ratio. NaN where
-        undefined.
+    z, fisher_p, flip, detectable_ratio : float
+        The figures of `GroupImpact`. NaN where undefined.
+    picked_from : int
+        From how many groups these two were picked out by their figures: all, if the reference is
+        the highest rate or if every pair is looked at. 0 where the reference was designated.
+    adjusted_p : float
+        A p-value that allows for how they were picked out; NaN where there is none.
+    adjusted_for : str
+        What it allows for: "choosing the reference", or "all pairs".
+    ratio_interval : tuple of float
+        Of the impact ratio.
+    confidence : float
+        Of the interval.
     """
 
     rate: Fraction
@@ -261,8 +289,12 @@ class Facts:
     least_expected: float
     z: float
     fisher_p: float
+    picked_from: int
+    adjusted_p: float
+    adjusted_for: str
     flip: float
-    ratio_low: float
+    ratio_interval: tuple[float, float]
+    confidence: float
     detectable_ratio: float
 
     @property
@@ -285,25 +317,46 @@ class Facts:
         """Whether the outcome of one person decides which rate is higher."""
         return self.flip > 1 if self.group_is_lower else self.flip < 1
 
+    @property
+    def lowest_ratio(self) -> float:
+        """The lower limit of the ratio of the lower rate to the higher one.
+
+        It is the same whichever of the two groups is the reference.
+        """
+        low, high = self.ratio_interval
+        # Without an upper limit of the ratio, that of its inverse reaches down to 0.
+        inverse_low = 0.0 if math.isnan(high) else 1 / high
+        if self.rate == self.rate_reference:
+            return min(low, inverse_low)
+        return low if self.group_is_lower else inverse_low
+
+    @property
+    def interval_has_one(self) -> bool:
+        """Whether the interval of the impact ratio contains equal rates."""
+        low, high = self.ratio_interval
+        return low <= 1 and not high < 1
+
 
 def judge(rule: Rule, facts: Facts) -> Finding:
     """Apply a rule to the figures of one group.
 
     Examples
     --------
+    >>> nan = float("nan")
     >>> exactly = Facts(
     ...     rate=Fraction(3, 5), rate_reference=Fraction(6, 8), share=Fraction(5, 13), n=13,
-    ...     least_expected=1.5, z=-0.57, fisher_p=0.5, flip=1.28, ratio_low=0.3,
-    ...     detectable_ratio=float("nan"),
+    ...     least_expected=1.5, z=-0.57, fisher_p=0.5, picked_from=0, adjusted_p=nan,
+    ...     adjusted_for="", flip=1.28, ratio_interval=(0.3, 1.8), confidence=0.95,
+    ...     detectable_ratio=nan,
     ... )
     >>> judge(RULES["feldman2015"], exactly).reading
     'adverse impact is indicated under feldman2015'
     """
-    is_small_share = facts.share < rule.minimum_share
-    share = f"{float(facts.share):.1%} of the rows, under {float(rule.minimum_share):.0%}"
+    is_small = facts.share < rule.minimum_share
+    share = small_share(rule, facts.share)
     if rule.decision == "none":
         because = f"{rule.name} asks for the ratio and draws no line"
-        if is_small_share:
+        if is_small and rule.small_groups == "include":
             because += f"; {share}: may be excluded from the ratios"
         return Finding(reading=NO_LINE, because=because)
     if facts.higher == 0:
@@ -315,10 +368,23 @@ def judge(rule: Rule, facts: Facts) -> Finding:
         return Finding(reading=NOT_INDICATED, because="the rate is not below the reference's")
     finding = judge_difference(rule, facts)
     # The grounds are shown all the same; only the reading is withheld.
-    if is_small_share:
+    if is_small and rule.small_groups == "not judged":
         because = f"{share}, the least that {rule.name} judges; {finding.because}"
         return replace(finding, reading=NOT_JUDGED, because=because)
     return finding
+
+
+def small_share(rule: Rule, share: Fraction) -> str:
+    """Return in words that a share is below the rule's minimum.
+
+    Examples
+    --------
+    >>> small_share(RULES["ugesp"], Fraction(1, 51))
+    '1.9% of the rows, under 2%'
+    """
+    # Rounded down: 1.96% is not 2.0%.
+    percent = math.floor(1000 * share) / 10
+    return f"{percent:.1f}% of the rows, under {float(rule.minimum_share):.0%}"
 
 
 def judge_difference(rule: Rule, facts: Facts) -> Finding:
@@ -363,23 +429,93 @@ def judge_difference(rule: Rule, facts: Facts) -> Finding:
     return Finding(reading=reading, because=because, below_line=below_line)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SignificanceTest:
+    """One test of equal rates: its figures in words, and whether it rejects them."""
+
+    words: str
+    rejects: bool
+
+
+def deciding_test(
+    rule: Rule, *, n: float, least_expected: float, has_fisher: bool, picked_from: int
+) -> Literal["adjusted", "fisher", "z"]:
+    """Return which test decides.
+
+    A rule that counts standard deviations names its test. Any other leaves the test open: then a
+    comparison that was picked out by its figures is decided by the p that allows for this, and
+    between two groups by Fisher's. In all other cases Fisher's test decides where rows are few,
+    and the z-test where they are many. Fisher's p is undefined with sampling weights; then the
+    z-test decides, however few the rows.
+
+    Parameters
+    ----------
+    rule : Rule
+    n : float
+        Rows of both groups together.
+    least_expected : float
+        The smallest expected count of the two-by-two table.
+    has_fisher : bool
+        Whether Fisher's p is defined.
+    picked_from : int
+        From how many groups the two were picked out by their figures; 0 if they were not.
+    """
+    is_open = rule.standard_deviations is None
+    if is_open and picked_from > 2:
+        return "adjusted"
+    is_small = n < rule.exact_below_n or least_expected < rule.exact_below_expected
+    is_fisher = is_small or (is_open and picked_from == 2)
+    return "fisher" if is_fisher and has_fisher else "z"
+
+
 def significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
-    """Return whether the rule's test is significant, and the words that say so."""
-    is_small = facts.n < rule.exact_below_n or facts.least_expected < rule.exact_below_expected
-    # Fisher's p is undefined with sampling weights. Then the z-test decides, however few the rows.
-    if is_small and not math.isnan(facts.fisher_p):
-        is_significant = facts.fisher_p < SIGNIFICANCE_LEVEL
-        figure = f"Fisher p {p_value(facts.fisher_p)}"
-    elif math.isnan(facts.z):
-        return False, "no test: everyone or no one was selected"
-    else:
-        critical_z = rule.standard_deviations
-        is_significant = abs(facts.z) >= (SIGNIFICANT_Z if critical_z is None else critical_z)
+    """Return whether the deciding test is significant, and the words that say so.
+
+    The words name the test and its p, and the tests and the interval that disagree with it.
+    """
+    tests = {}
+    if not math.isnan(facts.z):
+        critical_z = SIGNIFICANT_Z if rule.standard_deviations is None else rule.standard_deviations
+        # The two-sided p of a standard normal statistic.
+        words = f"z {facts.z:.2f}, p {p_value(math.erfc(abs(facts.z) / math.sqrt(2)))}"
         strong_z = rule.strong_standard_deviations
-        figure = f"z {facts.z:.2f}"
         if strong_z and abs(facts.z) >= strong_z:
-            figure += f", beyond {strong_z:g} standard deviations"
-    return is_significant, f"{'significant' if is_significant else 'not significant'} ({figure})"
+            words += f", beyond {strong_z:g} standard deviations"
+        tests["z"] = SignificanceTest(words=words, rejects=abs(facts.z) >= critical_z)
+    for name, p, words in (
+        ("fisher", facts.fisher_p, "Fisher p {}"),
+        ("adjusted", facts.adjusted_p, f"p {{}} adjusted for {facts.adjusted_for}"),
+    ):
+        # Of two groups there is nothing to pick, and nothing to adjust for.
+        if not math.isnan(p) and (name == "fisher" or facts.picked_from > 2):
+            rejects = p < SIGNIFICANCE_LEVEL
+            tests[name] = SignificanceTest(words=words.format(p_value(p)), rejects=rejects)
+    name = deciding_test(
+        rule,
+        n=facts.n,
+        least_expected=facts.least_expected,
+        has_fisher=not math.isnan(facts.fisher_p),
+        picked_from=facts.picked_from,
+    )
+    deciding = tests.pop(name, None)
+    if deciding is None:
+        return False, "no test: everyone or no one was selected"
+
+    verdict = "significant" if deciding.rejects else "not significant"
+    opposite = "not significant" if deciding.rejects else "significant"
+    disagreeing = [
+        f"{test.words} is {opposite}" for test in tests.values() if test.rejects != deciding.rejects
+    ]
+    if facts.interval_has_one == deciding.rejects:
+        contains = "contains" if facts.interval_has_one else "does not contain"
+        limits = interval(facts.ratio_interval)
+        disagreeing.append(
+            f"the {100 * facts.confidence:g}% interval of the ratio, {limits}, {contains} 1"
+        )
+    text = f"{verdict} ({deciding.words})"
+    if disagreeing:
+        text += f"; the tests disagree: {', and '.join(disagreeing)}"
+    return deciding.rejects, text
 
 
 def ratio_in_words(rule: Rule, facts: Facts, *, crossed: list[Fraction]) -> str:
@@ -411,7 +547,7 @@ def power_caveat(facts: Facts) -> str:
     not exclude it either.
     """
     line = float(FOUR_FIFTHS)
-    if facts.detectable_ratio >= line or facts.ratio_low > line:
+    if facts.detectable_ratio >= line or facts.lowest_ratio > line:
         return ""
     if math.isnan(facts.detectable_ratio):
         return "with this many rows even a ratio of 0 would go unnoticed more than one time in five"

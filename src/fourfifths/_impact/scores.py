@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import FloatArray
+from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._impact.rules import Rule
+from fourfifths._stats.means import mean_differences
+from fourfifths._stats.proportions import divide
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import Attribute
 from fourfifths._tables.table import Table
@@ -77,7 +80,7 @@ def with_above_median(
 
 
 def score_measures(table: Table, score: str, *, weights: str | None) -> dict[str, nw.Expr]:
-    """Return the sums over rows from which `mean_differences` is computed."""
+    """Return the sums over rows from which `score_differences` is computed."""
     points = table.col(score)
     mean = table.rows(table.frame.select(points.mean()))[0][0]
     if mean is None:
@@ -88,30 +91,85 @@ def score_measures(table: Table, score: str, *, weights: str | None) -> dict[str
     centred = points - mean
     return {
         "score weight": weight,
+        "score weight squared": weight * weight,
         "score sum": weight * centred,
         "score squares": weight * centred * centred,
     }
 
 
-def mean_differences(attribute: Attribute, counts: Counts, *, reference: int) -> FloatArray:
-    """Return (mean of the group - mean of the reference) / standard deviation, per group.
+@dataclass(frozen=True, kw_only=True)
+class ScoreSums:
+    """The scores of each group, summed over all its rows that have one, with an outcome or not.
 
-    The standard deviation is that of all rows that have a score and whose membership is known. NaN
-    where the scores do not vary, and for a group without scores.
+    Attributes
+    ----------
+    weight : float array
+        Sums of the weights; numbers of persons where these are counted.
+    effective : float array
+        The effective numbers of scores, by Kish: (sum of weights)^2 / sum of squared weights.
+    total, squares : float array
+        Sums of the scores less the mean of all scores, and of their squares.
     """
+
+    weight: FloatArray
+    effective: FloatArray
+    total: FloatArray
+    squares: FloatArray
+
+
+def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums | None:
+    """Return the sums of each group's scores; None if no scores were counted."""
+    if "score sum" not in counts.sums:
+        return None
     has_group = attribute.codes != MISSING
-    weight, total, squares = (
+    weight, weight_squared, total, squares = (
         np.bincount(
             attribute.codes[has_group],
             weights=counts.sums[name][has_group],
             minlength=len(attribute.groups),
-        )
-        for name in ("score weight", "score sum", "score squares")
+        ).astype(np.float64)
+        for name in ("score weight", "score weight squared", "score sum", "score squares")
     )
-    if not weight.sum() > 0:
-        return np.full(weight.shape, np.nan)
-    mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1), np.nan)
-    variance = squares.sum() / weight.sum() - (total.sum() / weight.sum()) ** 2
-    if not variance > 0:
-        return np.full(weight.shape, np.nan)
-    return np.asarray((mean - mean[reference]) / np.sqrt(variance))
+    # A line of an aggregated table stands for persons, each of weight 1.
+    effective = weight if counts.exact else np.nan_to_num(divide(weight**2, weight_squared))
+    return ScoreSums(weight=weight, effective=effective, total=total, squares=squares)
+
+
+def score_differences(
+    scores: ScoreSums | None, kept: BoolArray, *, reference: int, confidence: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return (mean of the group - mean of the reference) / standard deviation, and its interval.
+
+    The standard deviation is that of all rows that have a score and whose membership is known. NaN
+    where the scores do not vary, and for a group without scores.
+
+    Parameters
+    ----------
+    scores : ScoreSums or None
+        Of all groups.
+    kept : bool array
+        The groups that are compared: those with outcomes.
+    reference : int
+        The index of the reference among these.
+    confidence : float
+
+    Returns
+    -------
+    difference : float array
+        One per group that is compared.
+    interval : float array
+        One pair of limits per group; NaN for the reference, and where the reference or the group
+        has fewer than two scores.
+    """
+    if scores is None:
+        group_count = int(kept.sum())
+        return np.full(group_count, np.nan), np.full((group_count, 2), np.nan)
+    differences = mean_differences(
+        scores.weight,
+        scores.total,
+        scores.squares,
+        reference=int(np.flatnonzero(kept)[reference]),
+        effective=scores.effective,
+        confidence=confidence,
+    )
+    return differences.difference[kept], np.stack([differences.low, differences.high], axis=1)[kept]

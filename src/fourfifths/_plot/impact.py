@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from fourfifths._arrays import Interval
 from fourfifths._impact.result import AttributeImpact, Impact
-from fourfifths._impact.rules import REFERENCE
+from fourfifths._impact.rules import EXCLUDED, REFERENCE
 from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
 from fourfifths.errors import OptionError
 
@@ -113,7 +113,7 @@ def _draw_interval(axis: Axes, row: int, *, value: float, limits: Interval, colo
 def _label_groups(axis: Axes, attribute: AttributeImpact) -> None:
     labels = []
     for group in attribute.groups:
-        suffix = " (reference)" if group.finding == REFERENCE else ""
+        suffix = {REFERENCE: " (reference)", EXCLUDED: " (excluded)"}.get(group.finding, "")
         labels.append(literal(f"{group.group}{suffix}  {group.selected:,}/{group.n:,}"))
     axis.set_yticks(range(len(labels)), labels)
     axis.set_ylim(len(labels) - 0.5, -0.5)

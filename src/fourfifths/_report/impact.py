@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
-from fourfifths._impact.rules import NOT_INDICATED, REFERENCE, Rule
+from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact, PairImpact
+from fourfifths._impact.rules import EXCLUDED, NOT_INDICATED, REFERENCE, Rule
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
 from fourfifths._text import UNDEFINED, interval, number, p_value
 
@@ -15,13 +15,10 @@ MARKS = {
     BELOW_MARK: "; < marks a ratio below the line",
     REFERENCE_BELOW_MARK: "; > marks where the reference is below the line",
 }
-LEGEND = (
-    "points: difference between the selection rates, in percentage points; shortfall: how many "
-    "more would have been selected at the reference's rate; one moved: the ratio if one selection "
-    "had gone to the group with the lower rate; detectable: the smallest detectable effect: with "
-    "this many rows, a ratio closer to 1 than this would probably go unnoticed. A finding uses "
-    "the unadjusted p, not Holm's. Not legal advice."
-)
+INTERVAL_METHODS = {
+    "exact": "exact (Agresti and Min)",
+    "score": "by the score test (Koopman; Miettinen and Nurminen)",
+}
 
 
 @to_document.register
@@ -35,7 +32,7 @@ def impact_document(result: Impact) -> Document:
         sections=tuple(attribute_section(attribute) for attribute in result.attributes),
         notes=result.notes,
         details=rule_paragraphs(result.rule),
-        closing=(LEGEND,),
+        closing=(legend([group for attribute in result for group in attribute.groups]),),
     )
 
 
@@ -47,7 +44,7 @@ def attribute_document(attribute: AttributeImpact) -> Document:
         headline=f"{attribute.name}: rule {attribute.rule.name}, {rows:,} rows",
         sections=(attribute_section(attribute),),
         details=rule_paragraphs(attribute.rule),
-        closing=(LEGEND,),
+        closing=(legend(attribute.groups),),
     )
 
 
@@ -68,24 +65,53 @@ def group_document(group: GroupImpact) -> Document:
                 sentences=tuple(finding_sentences([group])),
             ),
         ),
-        closing=(LEGEND,),
+        closing=(legend([group]),),
     )
 
 
+def legend(groups: Sequence[GroupImpact]) -> str:
+    """Return what the heads of the tables mean, and how the intervals were computed."""
+    texts = [
+        "points: difference between the selection rates, in percentage points",
+        "shortfall: how many more would have been selected at the reference's rate",
+        "detectable: the smallest detectable effect: with this many rows, a ratio closer to 1 than "
+        "this would probably go unnoticed",
+    ]
+    if has_choice_p(groups):
+        texts.insert(1, "choice p: p adjusted for choosing the reference by its rate")
+    methods = sorted({group.interval_method for group in groups if group.interval_method})
+    # With both, which is which follows from the numbers of rows and of comparisons.
+    where = [
+        "where the two groups have at most 200 rows together and at most 100 pairs are compared",
+        "elsewhere",
+    ]
+    sentences = [f"{'; '.join(texts)}."]
+    if methods:
+        ways = [
+            f"{INTERVAL_METHODS[method]}{f' {place}' if len(methods) > 1 else ''}"
+            for method, place in zip(methods, where, strict=False)
+        ]
+        sentences.append(f"Intervals of the ratios: {', '.join(ways)}.")
+    return " ".join([*sentences, "A finding names the test that it rests on. Not legal advice."])
+
+
+CHOICE_HEAD = "choice p"
 # The heads of the tables, and how each figure is written.
 TEST_FIGURES: dict[str, Callable[[GroupImpact], str]] = {
     "points": lambda group: number(100 * group.difference, 1),
     "z": lambda group: number(group.z, 2),
     "Fisher p": lambda group: p_value(group.fisher_p),
+    CHOICE_HEAD: lambda group: p_value(group.choice_p),
     "Holm p": lambda group: p_value(group.holm_p),
     "shortfall": lambda group: number(group.shortfall.to_reference, 1),
-    "one moved": lambda group: number(group.flip),
     "detectable": lambda group: number(group.detectable_ratio),
 }
 FURTHER_FIGURES: dict[str, Callable[[GroupImpact], str]] = {
+    "one moved": lambda group: number(group.flip),
     "SD": lambda group: number(group.standard_deviations, 2),
     "one-sided p": lambda group: p_value(group.fisher_p_less),
     "mid-p": lambda group: p_value(group.mid_p),
+    "one-sided mid-p": lambda group: p_value(group.mid_p_less),
     "expected": lambda group: number(group.expected, 1),
     "shortfall to pooled": lambda group: number(group.shortfall.to_pooled, 1),
     "phi": lambda group: number(group.phi),
@@ -100,32 +126,49 @@ FURTHER_FIGURES: dict[str, Callable[[GroupImpact], str]] = {
 def attribute_section(attribute: AttributeImpact) -> Section:
     """Return the tables of one attribute (rates and ratios first) and its findings."""
     percent = f"{100 * attribute.confidence:g}%"
-    compared = [group for group in attribute.groups if group.finding != REFERENCE]
-    marked = tuple(index for index, group in enumerate(compared) if is_indicated(group))
+    compared = [group for group in attribute.groups if group.finding not in (REFERENCE, EXCLUDED)]
 
     def sheet(
         title: str,
         headers: Sequence[str],
         cells: Callable[[GroupImpact], Sequence[str]],
         *,
+        groups: Sequence[GroupImpact] = compared,
         is_detail: bool = False,
     ) -> Sheet:
         return Sheet(
             title=f"{attribute.name}: {title}",
             headers=("group", *headers),
-            rows=tuple((group.group, *cells(group)) for group in compared),
-            marked=marked,
+            rows=tuple((group.group, *cells(group)) for group in groups),
+            marked=tuple(index for index, group in enumerate(groups) if is_indicated(group)),
             is_detail=is_detail,
         )
 
+    # Where the reference was designated, there is no choice to adjust for.
+    tests = {
+        head: figure
+        for head, figure in TEST_FIGURES.items()
+        if head != CHOICE_HEAD or has_choice_p(compared)
+    }
     sheets = [
         rates_sheet(attribute),
         sheet(
             "tests and sizes",
-            tuple(TEST_FIGURES),
-            lambda group: [figure(group) for figure in TEST_FIGURES.values()],
+            tuple(tests),
+            lambda group: [figure(group) for figure in tests.values()],
         ),
     ]
+    if attribute.largest != attribute.reference:
+        sheets.append(
+            sheet(
+                f"compared with the largest group, {attribute.largest}",
+                ("ratio", percent, "z", "Fisher p"),
+                largest_cells,
+                groups=[group for group in attribute.groups if group.against_largest],
+            )
+        )
+    if attribute.pairs:
+        sheets.append(pairs_sheet(attribute))
     if attribute.unknown:
         sheets.append(
             sheet(
@@ -135,17 +178,25 @@ def attribute_section(attribute: AttributeImpact) -> Section:
                     number(group.impact_ratio),
                     *(number(bound) for bound in group.impact_ratio_bounds),
                 ),
+                groups=[
+                    group
+                    for group in attribute.groups
+                    if not all(math.isnan(bound) for bound in group.impact_ratio_bounds)
+                ],
             )
         )
     if any(group.stratified for group in compared):
-        heads = ("odds ratio", percent, "CMH", "p", "Breslow-Day", "p")
+        heads = ("odds ratio", percent, "CMH", "p", "Breslow-Day", "p", "Tarone", "p")
         sheets.append(sheet(f"within {attribute.within}", heads, within_cells))
     if not all(math.isnan(group.mean_difference) for group in compared):
         sheets.append(
             sheet(
                 "mean score",
-                ("standardised difference",),
-                lambda group: (number(group.mean_difference),),
+                ("standardised difference", percent),
+                lambda group: (
+                    number(group.mean_difference),
+                    interval(group.mean_difference_interval),
+                ),
             )
         )
     sheets.append(
@@ -192,6 +243,36 @@ def rates_sheet(attribute: AttributeImpact) -> Sheet:
     )
 
 
+def pairs_sheet(attribute: AttributeImpact) -> Sheet:
+    """Return the table of every two groups, the one with the lower rate first."""
+    return Sheet(
+        title=f"{attribute.name}: every pair; adjusted p: Fisher's, adjusted for all pairs",
+        headers=(
+            "group",
+            "compared with",
+            "ratio",
+            f"{100 * attribute.confidence:g}%",
+            "Fisher p",
+            "adjusted p",
+            "finding",
+        ),
+        rows=tuple(
+            (
+                pair.group,
+                pair.reference,
+                number(pair.impact_ratio) + (BELOW_MARK if pair.below_line else ""),
+                interval(pair.impact_ratio_interval),
+                p_value(pair.fisher_p),
+                p_value(pair.adjusted_p),
+                pair.finding.removeprefix("adverse impact is ").partition(" under ")[0],
+            )
+            for pair in attribute.pairs
+        ),
+        marked=tuple(index for index, pair in enumerate(attribute.pairs) if is_indicated(pair)),
+        name_columns=2,
+    )
+
+
 def finding_sentences(groups: Sequence[GroupImpact]) -> list[Sentence]:
     """Return each finding with its grounds; groups with the same finding share a sentence."""
     alike: dict[tuple[str, str], list[GroupImpact]] = {}
@@ -212,16 +293,34 @@ def rule_paragraphs(rule: Rule) -> tuple[str, str]:
     return f"Rule: {rule.title}. {rule.source}.", rule.status
 
 
-def is_indicated(group: GroupImpact) -> bool:
+def is_indicated(compared: GroupImpact | PairImpact) -> bool:
     """Return whether the finding is adverse impact, on the group or on the reference."""
-    return "is indicated" in group.finding and group.finding != NOT_INDICATED
+    return "is indicated" in compared.finding and compared.finding != NOT_INDICATED
+
+
+def has_choice_p(groups: Sequence[GroupImpact]) -> bool:
+    """Return whether a p adjusted for choosing the reference is known for any group."""
+    return not all(math.isnan(group.choice_p) for group in groups)
+
+
+def largest_cells(group: GroupImpact) -> tuple[str, ...]:
+    """Return the figures of a group from the comparison with the largest one."""
+    largest = group.against_largest
+    if largest is None:
+        return (UNDEFINED,) * 4
+    return (
+        number(largest.impact_ratio),
+        interval(largest.impact_ratio_interval),
+        number(largest.z, 2),
+        p_value(largest.fisher_p),
+    )
 
 
 def within_cells(group: GroupImpact) -> tuple[str, ...]:
     """Return the figures of a group from comparisons within strata; dashes if there were none."""
     within = group.stratified
     if within is None:
-        return (UNDEFINED,) * 6
+        return (UNDEFINED,) * 8
     return (
         number(within.odds_ratio),
         interval(within.odds_ratio_interval),
@@ -229,4 +328,6 @@ def within_cells(group: GroupImpact) -> tuple[str, ...]:
         p_value(within.cmh_p),
         number(within.breslow_day),
         p_value(within.breslow_day_p),
+        number(within.tarone),
+        p_value(within.tarone_p),
     )

@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._stats.proportions import linearised_size
 from fourfifths._tables.counts import MISSING, Counts, banding_advice
 from fourfifths._tables.table import Table, Value
 from fourfifths._tables.values import are_dates, folded, is_date, is_text, read_dates
@@ -300,7 +301,8 @@ class Tally:
     weight, weight_selected : float array
         Sum of weights; rates are ratios of these.
     effective : float array
-        Kish's effective sample size, (sum of weights)^2 / sum of squared weights.
+        The effective sample size: so many persons, each counted once, would give a rate of the
+        same variance, linearised. `rows` where persons are counted.
     """
 
     rows: FloatArray
@@ -358,13 +360,25 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
         sums = np.bincount(codes[cells], weights=values[cells], minlength=group_count)
         return np.asarray(sums, dtype=np.float64)
 
-    weight, squared = total(counts.weight, is_known), total(counts.weight_squared, is_known)
+    weight = total(counts.weight, is_known)
+    weight_selected = total(counts.weight, is_known & selected)
+    effective = weight
+    if not counts.exact:
+        # A group of weight 0 has no rate, and no size either.
+        has_weight = weight > 0
+        effective = np.zeros(group_count)
+        effective[has_weight] = linearised_size(
+            weight_selected[has_weight] / weight[has_weight],
+            squares_selected=total(counts.weight_squared, is_known & selected)[has_weight],
+            squares_not_selected=total(counts.weight_squared, is_known & ~selected)[has_weight],
+            weight=weight[has_weight],
+        )
     return Tally(
         rows=total(counts.rows, is_known),
         rows_selected=total(counts.rows, is_known & selected),
         weight=weight,
-        weight_selected=total(counts.weight, is_known & selected),
-        effective=weight if counts.exact else weight**2 / np.where(squared > 0, squared, 1),
+        weight_selected=weight_selected,
+        effective=effective,
     )
 
 
