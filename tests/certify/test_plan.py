@@ -156,7 +156,7 @@ def test_the_lower_limit_of_a_stated_beta_does_not_move():
 def test_settings_make_the_same_plan_again(table):
     first = plan_of(table, outcome="hired", unknown=("w",))
     settings = dict(first.settings)
-    assert settings.pop("reading") == {"decimal": None, "known": [], "exact_values": False}
+    assert not any(settings.pop("reading").values())
     assert settings["reference"] == {"g": "r"}
     assert settings["favorable"] == "yes"
     again = plan_of(table, **settings)

@@ -26,7 +26,7 @@ def test_a_data_set_says_its_roles(shell):
     text = shell("datasets").out
     assert "118 rows; protected race" in text
     assert "outcome passed = yes; reference race = W" in text
-    assert "protected age, cut at 25" in text
+    assert "protected age, cut at 26" in text
 
 
 def test_a_rule_says_its_line_and_how_it_decides(shell):

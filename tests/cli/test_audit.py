@@ -149,7 +149,7 @@ def test_band(shell):
         "audit", "german", "--protected", "age", "--band", "age=30,50", "--format", "json"
     )
     groups = json.loads(answer.out)["attributes"][0]["groups"]
-    assert [group["group"] for group in groups] == ["age <= 30", "30 < age <= 50", "age > 50"]
+    assert [group["group"] for group in groups] == ["under 30", "30 to under 50", "50 and over"]
 
 
 def test_unknown(shell, tmp_path):

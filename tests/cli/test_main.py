@@ -92,13 +92,13 @@ def test_an_error_of_a_saved_repair_names_what_the_file_holds(shell, tmp_path):
 
 
 def test_a_note_names_the_option_too(shell, tmp_path):
-    (tmp_path / "t.csv").write_text("g,y\nA,1\nA,0\nB,1\n?,1\n")
+    (tmp_path / "t.csv").write_text("g,y\nA,1\nA,0\nB,1\nNA,1\n")
     roles = ("audit", "t.csv", "--protected", "g", "--outcome", "y")
     for form in ("table", "markdown"):
         words = " ".join(shell(*roles, "--format", form).out.split())
-        assert "--unknown '?'" in words
+        assert "--unknown NA" in words
         assert "unknown=[" not in words.replace("\\", "")
-    assert "unknown=['?']" in shell(*roles, "--format", "json").out
+    assert "unknown=['NA']" in shell(*roles, "--format", "json").out
 
 
 def test_bytes_that_the_terminal_cannot_show_are_replaced(tmp_path):

@@ -106,15 +106,15 @@ def test_roles_are_handed_to_the_audit(source: str) -> None:
 
 @pytest.mark.parametrize("role", ["protected", "stratify_by"])
 def test_the_audit_is_of_bands_too(tmp_path: Path, role: str) -> None:
-    ages = [{"A": "039", "B": "39.5"}[group] for group in GROUPS]  # an edge is in the band below
+    ages = [{"A": "039", "B": "40.0"}[group] for group in GROUPS]  # an edge is in the band above
     pd.DataFrame({"age": ages, "score": SCORES}).to_csv(tmp_path / "in.csv", index=False)
     certify = Asked()
     strata: dict[str, Any] = {role: ["age"]}
     path = str(tmp_path / "in.csv")
     options: dict[str, Any] = {"columns": ["score"], "options": BY_COLUMN}
-    repair_file(path, **strata, bands={"age": [39]}, **options).effect(certify=certify)
+    repair_file(path, **strata, bands={"age": [40]}, **options).effect(certify=certify)
     assert certify.calls[0]["protected"] == ["age"]
-    assert certify.calls[0]["table"]["age"].to_pylist() == ["age <= 39"] * 8 + ["age > 39"] * 8
+    assert certify.calls[0]["table"]["age"].to_pylist() == ["under 40"] * 8 + ["40 and over"] * 8
 
 
 def test_a_data_set_brings_its_roles() -> None:
