@@ -103,11 +103,18 @@ QUOTED_LINES = csv_text([[*row[:3], f"{row[3]}\nGermany", row[4]] for row in ROW
 
 TEXT_FILES = {
     "Windows letters": MessyFile(
-        name="t.csv", make=text(CSV, "cp1252"), note=r"letters of Windows \(cp1252\), as in 'Köln'|'Ürzig'"
+        name="t.csv",
+        make=text(CSV, "cp1252"),
+        note=r"letters of Windows \(cp1252\), as in 'Köln'|'Ürzig'",
     ),
     "Windows letters late in the file": MessyFile(
         name="t.csv",
-        make=text(csv_text([[*row[:3], "Bern" * 3_000, row[4]] for row in ROWS[:-1]]) + ",".join(map(str, ROWS[-1])) + "\n", "cp1252"),
+        make=text(
+            csv_text([[*row[:3], "Bern" * 3_000, row[4]] for row in ROWS[:-1]])
+            + ",".join(map(str, ROWS[-1]))
+            + "\n",
+            "cp1252",
+        ),
         note=r"letters of Windows",
     ),
     "UTF-16": MessyFile(name="t.csv", make=text(CSV, "utf-16")),
@@ -133,10 +140,14 @@ TEXT_FILES = {
     "a mark, and quotes": MessyFile(
         name="t.csv", make=text(csv_text(quoting=csv.QUOTE_ALL), "utf-8-sig")
     ),
-    "sep=;": MessyFile(name="t.csv", make=text("sep=;\r\n" + csv_text(delimiter=";", line_end="\r\n"))),
+    "sep=;": MessyFile(
+        name="t.csv", make=text("sep=;\r\n" + csv_text(delimiter=";", line_end="\r\n"))
+    ),
     "sep=, and a mark": MessyFile(name="t.csv", make=text("sep=,\n" + CSV, "utf-8-sig")),
     "semicolons": MessyFile(
-        name="t.csv", make=text(csv_text(delimiter=";")), note="^t.csv was read with columns separated by semicolons$"
+        name="t.csv",
+        make=text(csv_text(delimiter=";")),
+        note="^t.csv was read with columns separated by semicolons$",
     ),
     "bars": MessyFile(name="t.csv", make=text(csv_text(delimiter="|")), note="separated by bars"),
     "tabs in a .tsv": MessyFile(name="t.tsv", make=text(csv_text(delimiter="\t"))),
@@ -149,19 +160,21 @@ TEXT_FILES = {
     "line ends of old Macs": MessyFile(name="t.csv", make=text(csv_text(line_end="\r"))),
     "no line end at the end": MessyFile(name="t.csv", make=text(CSV.rstrip("\n"))),
     "titles": MessyFile(
-        name="t.csv", make=text(TITLES + CSV), note="names of the columns in line 4, and what is above left out"
+        name="t.csv",
+        make=text(TITLES + CSV),
+        note="names of the columns in line 4, and what is above left out",
     ),
     "titles with the commas of a sheet": MessyFile(
         name="t.csv", make=text(PADDED_TITLES + CSV), note="names of the columns in line 3"
     ),
     "titles with quotes": MessyFile(
-        name="t.csv", make=text('"Applicants, ""2025"""\nprinted "late\n' + CSV), note="names of the columns in line 3"
+        name="t.csv",
+        make=text('"Applicants, ""2025"""\nprinted "late\n' + CSV),
+        note="names of the columns in line 3",
     ),
     "titles, semicolons, Windows letters and line ends": MessyFile(
         name="t.csv",
-        make=text(
-            "Bewerber, 2025\r\n\r\n" + csv_text(delimiter=";", line_end="\r\n"), "cp1252"
-        ),
+        make=text("Bewerber, 2025\r\n\r\n" + csv_text(delimiter=";", line_end="\r\n"), "cp1252"),
         note="semicolons; letters of Windows .* in line 3",
     ),
     "the line of names is named": MessyFile(
@@ -176,10 +189,15 @@ TEXT_FILES = {
         name="t.csv", make=text("\n\n" + CSV), note="names of the columns in line 3"
     ),
     "a title, and no names": MessyFile(
-        name="t.csv", make=text("Applicants 2025\n" + CSV.partition("\n")[2]), error="say which it is, as in header_row=3"
+        name="t.csv",
+        make=text("Applicants 2025\n" + CSV.partition("\n")[2]),
+        error="say which it is, as in header_row=3",
     ),
     "a line of names that is not there": MessyFile(
-        name="t.csv", make=text(CSV), reading={"header_row": 999}, error="header_row=999: .* no such line"
+        name="t.csv",
+        make=text(CSV),
+        reading={"header_row": 999},
+        error="header_row=999: .* no such line",
     ),
     "empty columns at the end": MessyFile(
         name="t.csv", make=text(PADDED), note="without the empty 2 columns at the end"
@@ -193,7 +211,8 @@ TEXT_FILES = {
         name="t.csv", make=text(csv_text(names=[*NAMES, ""]))
     ),
     "a column of row numbers without a name": MessyFile(
-        name="t.csv", make=text(csv_text([[i, *row] for i, row in enumerate(ROWS)], names=["", *NAMES]))
+        name="t.csv",
+        make=text(csv_text([[i, *row] for i, row in enumerate(ROWS)], names=["", *NAMES])),
     ),
     "columns that nobody uses share a name": MessyFile(name="t.csv", make=text(NOTES_TWICE)),
     "a column that is used is there twice": MessyFile(
@@ -207,7 +226,9 @@ TEXT_FILES = {
         error=r"'race \(column 1\)', 'RACE \(column 6\)'",
     ),
     "a row too short": MessyFile(
-        name="t.csv", make=text(CSV + "B,1,2\n"), error="line 142 has 3 fields, and the header has 5"
+        name="t.csv",
+        make=text(CSV + "B,1,2\n"),
+        error="line 142 has 3 fields, and the header has 5",
     ),
     "a row too long, below fields with line ends": MessyFile(
         name="t.csv",
@@ -219,7 +240,9 @@ TEXT_FILES = {
         name="t.csv", make=text(csv_text(names=["race", "the\nscore", "zip", "town", "hired"]))
     ),
     "an open quote in the header": MessyFile(
-        name="t.csv", make=text('race,"score,zip,town,hired\n' + "B,1,2,3,yes\n" * 60_000), error="line 1: a quote is not closed"
+        name="t.csv",
+        make=text('race,"score,zip,town,hired\n' + "B,1,2,3,yes\n" * 60_000),
+        error="line 1: a quote is not closed",
     ),
     "an open quote in a row": MessyFile(
         name="t.csv", make=text(CSV + '"B,1,2,3,yes\n' + CSV), error="a quote is not closed"
@@ -258,11 +281,15 @@ OTHER_FILES = {
         name="t.json", make=text('{\n  "race": "B"\n}\n'), error="one JSON object per line"
     ),
     "JSON keys that differ in case": MessyFile(
-        name="t.jsonl", make=text(json_text() + '{"race": "B", "Race": "B"}\n'), error="differ only in case; rename one"
+        name="t.jsonl",
+        make=text(json_text() + '{"race": "B", "Race": "B"}\n'),
+        error="differ only in case; rename one",
     ),
     "a pipe": MessyFile(name="t.csv", make=os.mkfifo, error="is no file but a pipe or a device"),
     "a device": MessyFile(
-        name="t.csv", make=lambda path: path.symlink_to("/dev/zero"), error="is no file but a pipe or a device"
+        name="t.csv",
+        make=lambda path: path.symlink_to("/dev/zero"),
+        error="is no file but a pipe or a device",
     ),
     "a folder": MessyFile(name="t.csv", make=Path.mkdir, error="it is a folder"),
     "an old workbook": MessyFile(name="t.xls", make=text("x"), error="save it as .xlsx or .csv"),
@@ -297,7 +324,9 @@ def workbook(
     return write
 
 
-def with_sheet(name: str, rows: Sequence[Sequence[Any]], *, hidden: bool = False) -> Callable[[Any], object]:
+def with_sheet(
+    name: str, rows: Sequence[Sequence[Any]], *, hidden: bool = False
+) -> Callable[[Any], object]:
     """Return what adds a sheet to a workbook."""
 
     def add(book: Any) -> None:
@@ -372,7 +401,10 @@ WORKBOOKS = {
         name="t.xlsx", make=workbook(above=[["a", "b", "c", "d", "e"]]), reading={"header_row": 2}
     ),
     "a row of names that is not there": MessyFile(
-        name="t.xlsx", make=workbook(), reading={"header_row": 999}, error="header_row=999: sheet 'Applicants'"
+        name="t.xlsx",
+        make=workbook(),
+        reading={"header_row": 999},
+        error="header_row=999: sheet 'Applicants'",
     ),
     "a table in the middle of the sheet": MessyFile(
         name="t.xlsx", make=workbook(moved), note="names of the columns in row 4"
@@ -398,7 +430,10 @@ WORKBOOKS = {
         reading={"sheet": "Applicants"},
     ),
     "a sheet that is not there": MessyFile(
-        name="t.xlsx", make=workbook(), reading={"sheet": "applicant"}, error="has the sheets 'Applicants'"
+        name="t.xlsx",
+        make=workbook(),
+        reading={"sheet": "applicant"},
+        error="has the sheets 'Applicants'",
     ),
     "an empty workbook": MessyFile(
         name="t.xlsx", make=workbook(rows=[], names=[]), error="no sheet holds a table"
@@ -409,14 +444,20 @@ WORKBOOKS = {
         note=r"2 cells with an error \('#DIV/0!', '#N/A'; the first is B5\) in 'score' as missing",
     ),
     "a formula that was never computed": MessyFile(
-        name="t.xlsx", make=workbook(a_formula), error="1 formulas .* never computed .* B5.*open the workbook"
+        name="t.xlsx",
+        make=workbook(a_formula),
+        error="1 formulas .* never computed .* B5.*open the workbook",
     ),
     "a formula with its result": MessyFile(name="t.xlsx", make=computed_formula),
     "hidden rows": MessyFile(
-        name="t.xlsx", make=workbook(a_hidden_row), note="2 hidden rows, which count as the others do"
+        name="t.xlsx",
+        make=workbook(a_hidden_row),
+        note="2 hidden rows, which count as the others do",
     ),
     "merged rows": MessyFile(
-        name="t.xlsx", make=workbook(merged_rows), error="cells A2:A3 of sheet 'Applicants' are merged"
+        name="t.xlsx",
+        make=workbook(merged_rows),
+        error="cells A2:A3 of sheet 'Applicants' are merged",
     ),
     "a sheet formatted further than it is filled": MessyFile(
         name="t.xlsx", make=workbook(formatted_beyond)
@@ -448,4 +489,6 @@ WORKBOOKS = {
         error="not readable as a workbook",
     ),
 }
-MESSY_FILES = TEXT_FILES | OTHER_FILES | {f"{name} (workbook)": file for name, file in WORKBOOKS.items()}
+MESSY_FILES = (
+    TEXT_FILES | OTHER_FILES | {f"{name} (workbook)": file for name, file in WORKBOOKS.items()}
+)

@@ -23,7 +23,7 @@ from messy_files import (
     COUNTS as TRUE_COUNTS,
 )
 from messy_files import CSV as MESSY_CSV
-from messy_files import NAMES, OTHER_FILES, ROWS, TEXT_FILES, csv_text, text
+from messy_files import NAMES, OTHER_FILES, ROWS, TEXT_FILES, csv_text
 from pyarrow import parquet
 
 import fourfifths
@@ -431,7 +431,9 @@ def test_a_csv_has_the_separator_that_it_is_given(separator, tmp_path):
 
 
 def test_a_tsv_has_tabs_whatever_the_separator(tmp_path):
-    write_table(tmp_path / "out.tsv", frame_of(pl.DataFrame({"a": [1], "b": [2]})), CsvStyle(delimiter=";"))
+    write_table(
+        tmp_path / "out.tsv", frame_of(pl.DataFrame({"a": [1], "b": [2]})), CsvStyle(delimiter=";")
+    )
     assert (tmp_path / "out.tsv").read_text() == "a\tb\n1\t2\n"
 
 
@@ -485,7 +487,9 @@ def test_a_table_without_rows_has_a_header(tmp_path):
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
     (tmp_path / "out.csv").write_text("as it was")
     with pytest.raises(OutputError, match=r"out\.csv: cannot be written"):
-        write_table(tmp_path / "out.csv", frame_of(pl.DataFrame({"a": [1]})), CsvStyle(delimiter="too long"))
+        write_table(
+            tmp_path / "out.csv", frame_of(pl.DataFrame({"a": [1]})), CsvStyle(delimiter="too long")
+        )
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
         ("out.csv", "as it was")
     ]

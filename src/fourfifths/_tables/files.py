@@ -111,13 +111,16 @@ class TableFile:
     notes : tuple of str
         What was assumed.
     style : CsvStyle
+    first_row_line : int
+        The line of a CSV below its header.
     """
 
     path: Path
     kind: FileKind
     relation: duckdb.DuckDBPyRelation
     notes: tuple[str, ...] = ()
-    style: CsvStyle = CsvStyle()  # noqa: RUF009 - it is frozen
+    style: CsvStyle = CsvStyle()
+    first_row_line: int = 2
 
     def error(self, error: BaseException, name: str) -> TableError:
         """Return an engine's error while the rows were read as one line with the remedy."""
@@ -155,8 +158,8 @@ class TableFile:
                 reader = csv.reader(text, delimiter=self.style.delimiter)
                 start = 1
                 for record in reader:
-                    is_below = reader.line_num >= line
-                    if is_below and record and len(record) == fields != expected:
+                    is_row = start >= self.first_row_line
+                    if is_row and record and len(record) == fields != expected:
                         line = start
                         break
                     start = reader.line_num + 1
@@ -266,9 +269,7 @@ def _literal(path: Path) -> str:
 
     It would read *, ? and [ as a pattern for several files, and ~ as the home folder.
     """
-    return "".join(
-        f"[{letter}]" if letter in "*?[" else letter for letter in str(path.resolve())
-    )
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path.resolve()))
 
 
 def _check_start(path: Path, kind: FileKind) -> None:
@@ -398,18 +399,25 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
         raise TableError(f"{path}: the first line is blank; expected the names of the columns")
 
     line = records[header.index]
-    above = text.splitlines()[: line.first_line - 1]
-    is_copied = encoding.name not in ("utf-8", "utf-8-sig") or any('"' in title for title in above)
+    lines = io.StringIO(text, newline="").readlines()
     # DuckDB reads the header as a record, so it must have as many fields as the rows.
     skips_header = len(names) != len(padded)
-    is_copied = is_copied or (skips_header and line.last_line > line.first_line)
-    skipped = line.last_line if skips_header else line.first_line - 1
+    # It takes the first line end that it sees for that of all lines, also within quotes; and it
+    # reads UTF-8.
+    is_copied = (
+        encoding.name not in ("utf-8", "utf-8-sig")
+        or any('"' in title for title in lines[: line.first_line - 1])
+        or line.last_line > line.first_line
+    )
+    source, skipped = path, line.last_line if skips_header else line.first_line - 1
+    line_end = re.search(r"[\r\n]*$", lines[line.last_line - 1])
+    line_end_text = line_end[0] if line_end and line_end[0] else "\n"
+    if is_copied:
+        plain_header = delimiter.join(map(str, range(len(keys)))) + line_end_text
+        source = _utf8_copy(path, encoding, skipped_lines=line.last_line, header=plain_header)
+        skips_header, skipped = False, 0
     import duckdb
 
-    source = path
-    if is_copied:
-        source = _utf8_copy(path, encoding, skipped)
-        skipped = 0
     try:
         # Nothing is left to DuckDB's sniffer, because it skips lines that it cannot parse.
         relation = _connection().read_csv(
@@ -431,13 +439,17 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
     style = CsvStyle(
         # A .tsv file has tabs for its ending, and a .csv made of it has commas.
         delimiter="," if is_tabs else delimiter,
-        line_end="\r\n" if "\r\n" in text else "\n",
+        line_end="\r\n" if line_end_text == "\r\n" else "\n",
         encoding=encoding.name,
-        written_names={
-            key: name for key, name in zip(keys, padded, strict=True) if key != name
-        },
+        written_names={key: name for key, name in zip(keys, padded, strict=True) if key != name},
     )
-    file = TableFile(path=path, kind="csv", relation=relation, style=style)
+    file = TableFile(
+        path=path,
+        kind="csv",
+        relation=relation,
+        style=style,
+        first_row_line=line.last_line + 1,
+    )
     empty = _empty_at_the_end(file, padded, keys, rows if is_whole else None)
     if empty:
         relation = relation.project(", ".join(map(_sql_name, keys[:-empty])))
@@ -453,7 +465,7 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
     if empty:
         assumed.append(f"without the empty {_count(empty, 'column')} at the end")
     notes = (f"{path.name} was read with {'; '.join(assumed)}",) if assumed else ()
-    file = TableFile(path=path, kind="csv", relation=relation, style=style, notes=notes)
+    file = replace(file, relation=relation, notes=notes)
     if is_copied:
         weakref.finalize(file, source.unlink, missing_ok=True)
     return file
@@ -681,9 +693,7 @@ def find_header(records: Sequence[Sequence[str]]) -> Header | None:
         return Header(index=first, is_plain=first == 0)
     for index in present[1:MAX_TITLE_RECORDS]:
         if names_most_columns(index):
-            below = [
-                records[row] for row in present if row > index and len(records[row]) == width
-            ]
+            below = [records[row] for row in present if row > index and len(records[row]) == width]
             if _is_header(records[index], below):
                 return Header(index=index, is_plain=False)
             break
@@ -717,26 +727,28 @@ def _is_value(text: str) -> bool:
     return is_number(text) or DATE_CELL.fullmatch(text) is not None
 
 
-def _utf8_copy(path: Path, encoding: Encoding, skipped_lines: int) -> Path:
-    """Copy a text file as UTF-8, without its first lines, to where only this process looks."""
-    handle, name = tempfile.mkstemp(prefix="fourfifths-", suffix=".csv")
-    try:
-        with (
-            _open_text(path, encoding.name) as source,
-            open(handle, "w", encoding="utf-8", newline="") as target,
-        ):
-            for _ in range(skipped_lines):
-                source.readline()
-            shutil.copyfileobj(source, target, COPIED_LETTERS)
-    except UnicodeDecodeError as error:
-        Path(name).unlink()
-        raise TableError(
-            f"{path}: cannot be read as {encoding.name}: {error.reason}; save it as UTF-8 first"
-        ) from None
-    except BaseException:
-        Path(name).unlink()
-        raise
-    return Path(name)
+def _utf8_copy(path: Path, encoding: Encoding, *, skipped_lines: int, header: str) -> Path:
+    """Copy a text file as UTF-8, with another header in the place of its first lines.
+
+    The copy is where only this process looks; who asks for it removes it.
+    """
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="fourfifths-", suffix=".csv", encoding="utf-8", newline="", delete=False
+    ) as target:
+        try:
+            with _open_text(path, encoding.name) as source:
+                for _ in range(skipped_lines):
+                    source.readline()
+                target.write(header)
+                shutil.copyfileobj(source, target, COPIED_LETTERS)
+        except BaseException as error:
+            Path(target.name).unlink()
+            if not isinstance(error, UnicodeDecodeError):
+                raise
+            raise TableError(
+                f"{path}: cannot be read as {encoding.name}: {error.reason}; save it as UTF-8 first"
+            ) from None
+    return Path(target.name)
 
 
 def _open_bytes(path: Path) -> IO[bytes]:

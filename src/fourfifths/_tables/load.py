@@ -176,8 +176,7 @@ class Rows:
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows to a file; what came from JSON lines and did not change stays as it was.
-        """
+        """Write the rows to a file; what came from JSON lines and did not change stays as it was."""
         frame, ending = self.dataframe, Path(path).suffix.lower()
         if self.json_lines is not None and ending == ".jsonl":
             write_lines(path, self.json_lines.rewritten(frame.to_arrow()))
@@ -413,7 +412,9 @@ def _json_texts(column: Any) -> Any:
     import pyarrow.compute as pc
 
     codes = column.combine_chunks().dictionary_encode()
-    texts = [json.dumps(value, ensure_ascii=False, default=str) for value in codes.dictionary.to_pylist()]
+    texts = [
+        json.dumps(value, ensure_ascii=False, default=str) for value in codes.dictionary.to_pylist()
+    ]
     cells = pa.array(texts, type=pa.large_string()).take(codes.indices)
     return pa.chunked_array([pc.fill_null(cells, "null")])
 

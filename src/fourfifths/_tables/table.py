@@ -292,7 +292,7 @@ def plain_relation(relation: Any, names: Mapping[str, str] | None = None) -> Any
         value = quote(column)
         if kind == "JSON":  # texts beside numbers: without quotation marks
             value = f"json_extract_string({value}, '$')"
-        elif kind in ("UUID", "BIT", "TIME_NS") or kind.startswith("TIME ") or kind == "TIME":
+        elif kind.startswith(("UUID", "BIT", "MAP")) or re.match(r"TIME(TZ|_NS| .*)?$", kind):
             value = f"{value}::VARCHAR"
         expressions.append(f"{value} AS {name}")
     return relation.project(", ".join(expressions))

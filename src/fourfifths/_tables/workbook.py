@@ -119,15 +119,15 @@ def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
     }
     assumed = []
     if header_row > 1 and reading.header_row is None:
-        assumed.append(
-            f"the names of the columns in row {header_row}, and what is above left out"
-        )
+        assumed.append(f"the names of the columns in row {header_row}, and what is above left out")
     if reading.sheet is None and len(names) > 1:
         assumed.insert(0, f"sheet {name!r}, the only one that holds a table")
     if in_table:
-        columns_of = [key for index, key in zip(kept, keys, strict=True) if any(
-            cell[1] - 1 == index for cell in in_table
-        )]
+        columns_of = [
+            key
+            for index, key in zip(kept, keys, strict=True)
+            if any(cell[1] - 1 == index for cell in in_table)
+        ]
         texts = listed(sorted(set(in_table.values())))
         assumed.append(
             f"{len(in_table):,} cells with an error ({texts}; the first is "
