@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -122,14 +123,7 @@ def options(
 
 def main() -> None:
     """Run the command line: an error is one line on stderr and exit code 2."""
-    if sys.stdout is None:
-        # It was closed before the start; whatever opens first would get its number.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-        fail("standard output is closed; give it a file or a terminal")
-    # Names from a table must not stop a terminal of another encoding.
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    prepare_streams()
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="fourfifths", standalone_mode=False)
         sys.stdout.flush()
@@ -155,6 +149,18 @@ def main() -> None:
     else:
         sys.exit(code or 0)
     fail(message)
+
+
+def prepare_streams() -> None:
+    """Make standard output and error ready for any name, or stop if there is no output."""
+    if sys.stdout is None:
+        # It was closed before the start; whatever opens first would get its number.
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        fail("standard output is closed; give it a file or a terminal")
+    # Names from a table must not stop a terminal of another encoding.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def drop_output() -> None:

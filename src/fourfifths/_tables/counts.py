@@ -156,7 +156,8 @@ def count(
         grouped = frame.group_by(*(table.names[key] for key in keys)).agg(
             nw.len().alias("rows"), *sums
         )
-    except TypeError as error:  # pandas groups at once, and cannot group lists
+    # pandas and Arrow group at once, and cannot group lists and the like.
+    except (TypeError, NotImplementedError) as error:
         raise ColumnError(f"column {listed(keys)}: expected plain values: {error}") from error
     # One more than allowed is enough to know that there are too many.
     cells = table.rows(grouped.head(MAX_CELLS + 1))
@@ -165,7 +166,10 @@ def count(
     if len(cells) > MAX_CELLS:
         raise _too_many_cells(table, keys)
     columns = list(zip(*cells, strict=True))
-    encoded = {key: _encode(columns[index]) for index, key in enumerate(keys)}
+    try:
+        encoded = {key: _encode(columns[index]) for index, key in enumerate(keys)}
+    except TypeError as error:
+        raise ColumnError(f"column {listed(keys)}: expected plain values: {error}") from error
     # The sum of nothing but missing values is null in some libraries and 0 in others.
     rows, *totals = (
         np.array([0.0 if cell is None else cell for cell in column], dtype=np.float64)

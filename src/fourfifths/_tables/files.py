@@ -111,6 +111,10 @@ class TableFile:
     notes : tuple of str
         What was assumed.
     style : CsvStyle
+    first_row_line : int
+        The line of a CSV below its header.
+    copy : TemporaryCopy or None
+        What DuckDB reads in the place of a CSV that it could not read.
     """
 
     path: Path
@@ -118,6 +122,8 @@ class TableFile:
     relation: duckdb.DuckDBPyRelation
     notes: tuple[str, ...] = ()
     style: CsvStyle = CsvStyle()
+    first_row_line: int = 2
+    copy: TemporaryCopy | None = None
 
     def error(self, error: BaseException, name: str) -> TableError:
         """Return an engine's error while the rows were read as one line with the remedy."""
@@ -155,8 +161,8 @@ class TableFile:
                 reader = csv.reader(text, delimiter=self.style.delimiter)
                 start = 1
                 for record in reader:
-                    is_below = reader.line_num >= line
-                    if is_below and record and len(record) == fields != expected:
+                    is_row = start >= self.first_row_line
+                    if is_row and record and len(record) == fields != expected:
                         line = start
                         break
                     start = reader.line_num + 1
@@ -269,8 +275,7 @@ def _literal(path: Path) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path.resolve()))
 
 
-def _check_start(path: Path, kind: FileKind) -> None:
-    """Raise an error if a file cannot be read, or its content does not match its ending."""
+def _first_bytes(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -279,13 +284,18 @@ def _check_start(path: Path, kind: FileKind) -> None:
         if not stat.S_ISREG(mode):
             raise TableError(f"{path}: is no file but a pipe or a device; save its rows to a file")
         with _open_bytes(path) as stream:
-            start: bytes = stream.read(64)
+            return stream.read(64)
     except FileNotFoundError:
         raise TableError(f"{path}: no such file") from None
     except BROKEN_GZIP as error:
         raise TableError(f"{path}: its name ends in .gz, but it is not gzip: {error}") from None
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _check_start(path: Path, kind: FileKind) -> None:
+    """Raise an error if a file cannot be read, or its content does not match its ending."""
+    start = _first_bytes(path)
     text = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise TableError(f"{path}: the file is empty")
@@ -372,52 +382,121 @@ class Header:
     is_plain: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How the first lines of a CSV file are laid out.
+
+    Attributes
+    ----------
+    delimiter : str
+    lines : tuple of str
+        As they are, with their ends.
+    records : tuple of Record
+    header : Header
+    is_whole : bool
+        Whether these are all lines of the file.
+    """
+
+    delimiter: str
+    lines: tuple[str, ...]
+    records: tuple[Record, ...]
+    header: Header
+    is_whole: bool
+
+    @property
+    def line(self) -> Record:
+        """The record that holds the names."""
+        return self.records[self.header.index]
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The records below it."""
+        return [record.cells for record in self.records[self.header.index + 1 :] if record.cells]
+
+    @property
+    def line_end(self) -> str:
+        """The end of the line of names, which is that of every record."""
+        end = re.search(r"[\r\n]*$", self.lines[self.line.last_line - 1])
+        return end[0] if end and end[0] else "\n"
+
+    @property
+    def fit(self) -> tuple[bool, bool, bool, int]:
+        """How well the delimiter fits: the most columns, if records and quotes agree with it."""
+        width = len(self.line.cells)
+        header = "".join(self.lines[self.line.first_line - 1 : self.line.last_line])
+        is_even = {len(cells) for cells in self.rows} <= {width}
+        return width > 1, _is_well_quoted(header, self.delimiter), is_even, width
+
+    def names(self, path: Path) -> list[str]:
+        """Return a name for each field of a row; it is empty where the header has none.
+
+        If every row ends in the same number of empty fields, the header may lack them or have more.
+        """
+        names = [cell.strip("\ufeff") for cell in self.line.cells]
+        if not any(names):
+            raise TableError(f"{path}: the first line is blank; expected the names of the columns")
+        width = Counter(map(len, self.rows)).most_common(1)[0][0] if self.rows else len(names)
+        if len(names) > width:
+            return names if any(names[width:]) else names[:width]
+        if len(names) < width and any(any(cells[len(names) :]) for cells in self.rows):
+            row = next(
+                record
+                for record in self.records[self.header.index + 1 :]
+                if len(record.cells) == width
+            )
+            raise TableError(
+                f"{path}: line {row.first_line} has {_count(width, 'field')}, and the header (line "
+                f"{self.line.first_line}) has {len(names)}; correct the line, or put a value that "
+                "holds the delimiter in quotes; if the names are in another line, say which, as in "
+                "header_row=3"
+            )
+        return [*names, *[""] * (width - len(names))]
+
+
+class TemporaryCopy:
+    """A file that is removed once nothing refers to this object."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        weakref.finalize(self, path.unlink, missing_ok=True)
+
+
 def _open_csv(path: Path, reading: Reading) -> TableFile:
     encoding = _encoding_of(path)
-    text, is_whole = _head(path, encoding)
-    delimiter, records, header = _layout(path, text, reading, is_whole=is_whole)
-    names = [cell.strip("\ufeff") for cell in records[header.index].cells]
-    rows = [record.cells for record in records[header.index + 1 :] if record.cells]
-    # If every row ends in the same number of empty fields, the header may lack them or have more.
-    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else len(names)
-    padded = [*names, *[""] * (width - len(names))]
-    if len(names) > width and not any(names[width:]):
-        padded = names[:width]
-    elif len(names) < width and any(any(cells[len(names) :]) for cells in rows):
-        line = next(record for record in records[header.index + 1 :] if len(record.cells) == width)
-        raise TableError(
-            f"{path}: line {line.first_line} has {_count(width, 'field')}, and the header (line "
-            f"{records[header.index].first_line}) has {len(names)}; correct the line, or put a "
-            "value that holds the delimiter in quotes; if the names are in another line, say which "
-            "with header_row=..."
-        )
-    keys = unique_names(padded)
-    if not any(padded):
-        raise TableError(f"{path}: the first line is blank; expected the names of the columns")
-
-    line = records[header.index]
-    above = text.splitlines()[: line.first_line - 1]
-    is_copied = encoding.name not in ("utf-8", "utf-8-sig") or any('"' in title for title in above)
-    # DuckDB reads the header as a record, so it must have as many fields as the rows.
-    skips_header = len(names) != len(padded)
-    is_copied = is_copied or (skips_header and line.last_line > line.first_line)
-    skipped = line.last_line if skips_header else line.first_line - 1
+    layout = _layout(path, encoding, reading)
+    line, names = layout.line, layout.names(path)
+    keys = unique_names(names)
+    is_tabs = path.name.lower().endswith((".tsv", ".tsv.gz"))
+    style = CsvStyle(
+        # A .tsv file has tabs for its ending, and a .csv made of it has commas.
+        delimiter="," if is_tabs else layout.delimiter,
+        line_end="\r\n" if layout.line_end == "\r\n" else "\n",
+        encoding=encoding.name,
+        written_names={key: name for key, name in zip(keys, names, strict=True) if key != name},
+    )
+    # DuckDB takes the first line end that it sees for that of all lines, also within quotes; and it
+    # reads UTF-8.
+    must_be_copied = (
+        encoding.name not in ("utf-8", "utf-8-sig")
+        or any('"' in title for title in layout.lines[: line.first_line - 1])
+        or line.last_line > line.first_line
+    )
+    copy = _utf8_copy(path, encoding, layout, len(keys)) if must_be_copied else None
+    # It reads the header as a record, so it must have as many fields as the rows.
+    skips_header = copy is None and len(line.cells) != len(names)
+    skipped_lines = line.last_line if skips_header else line.first_line - 1
     import duckdb
 
-    source = path
-    if is_copied:
-        source = _utf8_copy(path, encoding, skipped)
-        skipped = 0
     try:
         # Nothing is left to DuckDB's sniffer, because it skips lines that it cannot parse.
         relation = _connection().read_csv(
-            _literal(source),
+            _literal(path if copy is None else copy.path),
             header=not skips_header,
-            skiprows=skipped,
+            skiprows=skipped_lines if copy is None else 0,
             auto_detect=False,
             strict_mode=True,
             null_padding=False,
-            delimiter=delimiter,
+            delimiter=layout.delimiter,
             quotechar='"',
             escapechar='"',
             columns=dict.fromkeys(keys, "VARCHAR"),
@@ -425,34 +504,30 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
         )
     except duckdb.Error as error:
         raise TableError(f"{path}: not readable as CSV: {in_one_line(error)}") from error
-    is_tabs = path.name.lower().endswith((".tsv", ".tsv.gz"))
-    style = CsvStyle(
-        # A .tsv file has tabs for its ending, and a .csv made of it has commas.
-        delimiter="," if is_tabs else delimiter,
-        line_end="\r\n" if "\r\n" in text else "\n",
-        encoding=encoding.name,
-        written_names={key: name for key, name in zip(keys, padded, strict=True) if key != name},
+    file = TableFile(
+        path=path,
+        kind="csv",
+        relation=relation,
+        style=style,
+        first_row_line=line.last_line + 1,
+        copy=copy,
     )
-    file = TableFile(path=path, kind="csv", relation=relation, style=style)
-    empty = _empty_at_the_end(file, padded, keys, rows if is_whole else None)
+    empty = _empty_at_the_end(file, names, keys, layout.rows if layout.is_whole else None)
     if empty:
-        relation = relation.project(", ".join(map(_sql_name, keys[:-empty])))
-    assumed = []
-    if delimiter in DELIMITER_NAMES and not (is_tabs or DELIMITER_LINE.match(text)):
-        assumed.append(f"columns separated by {DELIMITER_NAMES[delimiter]}")
-    if encoding.example:
-        assumed.append(f"letters of Windows (cp1252), as in {encoding.example}")
-    if not header.is_plain and reading.header_row is None:
-        assumed.append(
-            f"the names of the columns in line {line.first_line}, and what is above left out"
-        )
-    if empty:
-        assumed.append(f"without the empty {_count(empty, 'column')} at the end")
-    notes = (f"{path.name} was read with {'; '.join(assumed)}",) if assumed else ()
-    file = TableFile(path=path, kind="csv", relation=relation, style=style, notes=notes)
-    if is_copied:
-        weakref.finalize(file, source.unlink, missing_ok=True)
-    return file
+        file = replace(file, relation=relation.project(", ".join(map(_sql_name, keys[:-empty]))))
+    is_declared = is_tabs or DELIMITER_LINE.match(layout.lines[0])
+    assumed = {
+        f"columns separated by {DELIMITER_NAMES.get(layout.delimiter)}": (
+            layout.delimiter in DELIMITER_NAMES and not is_declared
+        ),
+        f"letters of Windows (cp1252), as in {encoding.example}": encoding.example,
+        f"the names of the columns in line {line.first_line}, and what is above left out": (
+            not layout.header.is_plain and reading.header_row is None
+        ),
+        f"without the empty {_count(empty, 'column')} at the end": empty,
+    }
+    said = "; ".join(text for text, is_so in assumed.items() if is_so)
+    return replace(file, notes=(f"{path.name} was read with {said}",) if said else ())
 
 
 def _empty_at_the_end(
@@ -551,8 +626,8 @@ def _encoding_of(path: Path) -> Encoding:
             "UTF-8 first"
         )
     position = next(index for index, letter in enumerate(letters) if not letter.isascii())
-    start = re.search(r"[\w'’-]*$", letters[max(0, position - 20) : position])
-    end = re.match(r"[\w'’-]*", letters[position + 1 : position + 20])
+    start = re.search(r"[\w'-]*$", letters[max(0, position - 20) : position])
+    end = re.match(r"[\w'-]*", letters[position + 1 : position + 20])
     word = (start[0] if start else "") + letters[position] + (end[0] if end else "")
     return Encoding(name="cp1252", example=repr(word))
 
@@ -599,14 +674,13 @@ def _records(text: str, delimiter: str, *, is_whole: bool, first_line: int = 1) 
     return records
 
 
-def _layout(
-    path: Path, text: str, reading: Reading, *, is_whole: bool
-) -> tuple[str, list[Record], Header]:
-    """Return the delimiter of a CSV file, its first records, and which of them is the header."""
-    first_line, delimiters = 1, DELIMITERS
-    declared = DELIMITER_LINE.match(text)
+def _layout(path: Path, encoding: Encoding, reading: Reading) -> Layout:
+    """Return how the first lines of a CSV file are laid out."""
+    text, is_whole = _head(path, encoding)
     lines = io.StringIO(text, newline="").readlines()
-    if declared and declared.group().rstrip("\r\n") == lines[0].rstrip("\r\n"):
+    first_line, delimiters = 1, DELIMITERS
+    declared = DELIMITER_LINE.fullmatch(lines[0])
+    if declared:
         first_line, delimiters = 2, declared[1]
     if reading.header_row is not None:
         if not first_line <= reading.header_row <= len(lines):
@@ -616,30 +690,43 @@ def _layout(
             )
         first_line = reading.header_row
     rest = "".join(lines[first_line - 1 :])
-    layouts, problems = [], []
+    layouts, problems = list[Layout](), list[str]()
     for delimiter in delimiters:
         records = _records(rest, delimiter, is_whole=is_whole, first_line=first_line)
-        if not records:
-            problems.append(f"line {first_line}: a quote is not closed; close or remove it")
-            continue
         header: Header | None = Header(index=0, is_plain=True)
         if reading.header_row is None:
             header = find_header([record.cells for record in records])
-        if header is None:
-            problems.append(
-                "the line with the names of the columns was not found; say which it is, as in "
-                "header_row=3"
+        if records and header is not None:
+            layout = Layout(
+                delimiter=delimiter,
+                lines=tuple(lines),
+                records=tuple(records),
+                header=header,
+                is_whole=is_whole,
             )
+            layouts.append(layout)
             continue
-        names = records[header.index].cells
-        rows = [record.cells for record in records[header.index + 1 :] if record.cells]
-        is_even = len({len(cells) for cells in rows}) <= 1
-        layouts.append((len(names) > 1, is_even, len(names), delimiter, records, header))
-    # The one that makes the most columns; the comma if several do.
-    best = max(layouts, key=lambda layout: layout[:3], default=(False,))
-    if problems and not best[0]:
+        problems.append(
+            "the line with the names of the columns was not found; say which it is, as in "
+            "header_row=3"
+            if records
+            else f"line {first_line}: a quote is not closed; close or remove it"
+        )
+    # The first of them if several fit as well: the comma.
+    best = max(layouts, key=lambda layout: layout.fit, default=None)
+    # A file of one column is rarer than one whose header is hard to find.
+    if best is None or (problems and len(best.line.cells) == 1):
         raise TableError(f"{path}: {problems[0]}")
-    return best[3], best[4], best[5]
+    return best
+
+
+def _is_well_quoted(record: str, delimiter: str) -> bool:
+    """Return whether quotes surround whole fields, if a record is split at this delimiter."""
+    try:
+        list(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error:
+        return False
+    return True
 
 
 def find_header(records: Sequence[Sequence[str]]) -> Header | None:
@@ -711,26 +798,23 @@ def _is_value(text: str) -> bool:
     return is_number(text) or DATE_CELL.fullmatch(text) is not None
 
 
-def _utf8_copy(path: Path, encoding: Encoding, skipped_lines: int) -> Path:
-    """Copy a text file as UTF-8, without its first lines, to where only this process looks."""
-    handle, name = tempfile.mkstemp(prefix="fourfifths-", suffix=".csv")
-    try:
-        with (
-            _open_text(path, encoding.name) as source,
-            open(handle, "w", encoding="utf-8", newline="") as target,
-        ):
-            for _ in range(skipped_lines):
-                source.readline()
-            shutil.copyfileobj(source, target, COPIED_LETTERS)
-    except UnicodeDecodeError as error:
-        Path(name).unlink()
-        raise TableError(
-            f"{path}: cannot be read as {encoding.name}: {error.reason}; save it as UTF-8 first"
-        ) from None
-    except BaseException:
-        Path(name).unlink()
-        raise
-    return Path(name)
+def _utf8_copy(path: Path, encoding: Encoding, layout: Layout, width: int) -> TemporaryCopy:
+    """Copy a text file as UTF-8, with a plain header in the place of its first lines."""
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="fourfifths-", suffix=".csv", encoding="utf-8", newline="", delete=False
+    ) as target:
+        copy = TemporaryCopy(Path(target.name))
+        target.write(layout.delimiter.join(map(str, range(width))) + layout.line_end)
+        try:
+            with _open_text(path, encoding.name) as source:
+                for _ in range(layout.line.last_line):
+                    source.readline()
+                shutil.copyfileobj(source, target, COPIED_LETTERS)
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"{path}: cannot be read as {encoding.name}: {error.reason}; save it as UTF-8 first"
+            ) from None
+    return copy
 
 
 def _open_bytes(path: Path) -> IO[bytes]:

@@ -176,7 +176,7 @@ class Rows:
         )
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows to a file; what came from JSON lines and did not change stays as it was."""
+        """Write the rows to a file; cells of JSON lines that did not change stay as they were."""
         frame, ending = self.dataframe, Path(path).suffix.lower()
         if self.json_lines is not None and ending == ".jsonl":
             write_lines(path, self.json_lines.rewritten(frame.to_arrow()))
@@ -452,8 +452,10 @@ def _with_json_value(line: str, name: str, text: str | None) -> str:
     --------
     >>> _with_json_value('{"a": {"b": 1}, "b" : 2.50}', "b", "3")
     '{"a": {"b": 1}, "b" : 3}'
-    >>> _with_json_value('{"a": {"b": 1}}', "b", "3"), _with_json_value('{"a": 1, "b": 2}', "b", None)
-    ('{"a": {"b": 1}, "b": 3}', '{"a": 1}')
+    >>> _with_json_value('{"a": {"b": 1}}', "b", "3")
+    '{"a": {"b": 1}, "b": 3}'
+    >>> _with_json_value('{"a": 1, "b": 2}', "b", None)
+    '{"a": 1}'
     """
     decoder = json.JSONDecoder()
     space = re.compile(r"[\s,:]*")
@@ -476,7 +478,8 @@ def _with_json_value(line: str, name: str, text: str | None) -> str:
     if text is None:
         return line
     comma = ", " if previous_end > line.index("{") + 1 else ""
-    return f"{line[:previous_end]}{comma}{json.dumps(name, ensure_ascii=False)}: {text}{line[previous_end:]}"
+    entry = f"{comma}{json.dumps(name, ensure_ascii=False)}: {text}"
+    return line[:previous_end] + entry + line[previous_end:]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._tables.files import in_one_line
 from fourfifths._tables.groups import Group
 from fourfifths._tables.table import Table
 from fourfifths._tables.values import (
@@ -30,7 +31,7 @@ from fourfifths._tables.values import (
     beyond_exact,
     check_words,
 )
-from fourfifths.errors import ColumnError
+from fourfifths.errors import ColumnError, listed
 
 FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
@@ -140,15 +141,21 @@ def read_features(
     """
     inner_names = {name: f"f{index}" for index, name in enumerate([*names, *also_hashed])}
     _check_whole_in_memory(table, inner_names)
-    frame = table.frame.select(
-        *(_plain_column(table, name).alias(inner) for name, inner in inner_names.items()),
-        _group_code(table, protected, groups).alias("code"),
-    )
-    frame = frame.filter(nw.col("code") >= 0)
-    if frame.implementation is nw.Implementation.DUCKDB:
-        arrays = _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
-    else:
-        arrays = _fetch_memory(frame, quotas, random_state)
+    try:
+        frame = table.frame.select(
+            *(_plain_column(table, name).alias(inner) for name, inner in inner_names.items()),
+            _group_code(table, protected, groups).alias("code"),
+        )
+        frame = frame.filter(nw.col("code") >= 0)
+        if frame.implementation is nw.Implementation.DUCKDB:
+            arrays = _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
+        else:
+            arrays = _fetch_memory(frame, quotas, random_state)
+    except Exception as error:  # each backend has errors of its own
+        raise ColumnError(
+            f"columns: {listed(names)}: cannot be read as numbers or text: {in_one_line(error)}; "
+            "name the columns that can"
+        ) from error
     codes = arrays["code"].astype(np.int64)
     columns = {
         name: _as_numbers(

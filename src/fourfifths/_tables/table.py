@@ -65,9 +65,17 @@ class Table:
                 )
             raise ColumnError(
                 f"{argument}={name!r}: no such column in {self.name}{nearest(name, self.columns)} "
-                f"(columns: {listed(self.columns)})"
+                f"(columns: {listed(self.columns)}){self._header_advice}"
             )
         return name
+
+    @property
+    def _header_advice(self) -> str:
+        """What to do if most columns have no name: a title was taken for the header."""
+        unnamed = sum(re.fullmatch(r"column\d+", name) is not None for name in self.columns)
+        if self.file is None or self.file.kind == "parquet" or 2 * unnamed <= len(self.columns):
+            return ""
+        return "; if the names are in another line, say which, as in header_row=3"
 
     def col(self, name: str) -> nw.Expr:
         """Return the column as an expression."""
@@ -292,7 +300,7 @@ def plain_relation(relation: Any, names: Mapping[str, str] | None = None) -> Any
         value = quote(column)
         if kind == "JSON":  # texts beside numbers: without quotation marks
             value = f"json_extract_string({value}, '$')"
-        elif kind in ("UUID", "BIT", "TIME_NS") or kind.startswith("TIME ") or kind == "TIME":
+        elif kind.startswith(("UUID", "BIT", "MAP")) or re.match(r"TIME(TZ|_NS| .*)?$", kind):
             value = f"{value}::VARCHAR"
         expressions.append(f"{value} AS {name}")
     return relation.project(", ".join(expressions))

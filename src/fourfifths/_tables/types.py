@@ -203,8 +203,9 @@ def type_of(
         return ColumnType(name=name, kind="date")
     if asked is None and not (is_text(column.dtype) or column.is_null().all()):
         raise ColumnError(
-            f"columns: {name!r} holds {column.dtype}; expected numbers, booleans, text, categories "
-            "or dates; convert it, or name the columns to repair"
+            f"columns: {name!r} holds {column.dtype}, as in {_an_example(column)}; expected "
+            "numbers, booleans, text, categories or dates; convert it (in pandas with astype), or "
+            "name the columns to repair without it"
         )
     categories = _categories(column, declared=asked is not None)
     if asked in (None, "category"):

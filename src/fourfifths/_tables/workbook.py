@@ -41,17 +41,22 @@ class Marks:
     ----------
     errors : mapping of (int, int)
         The cells that hold an error, and which.
-    formulas : tuple of (int, int)
-        The cells with a formula.
     without_result : tuple of (int, int)
-        Those of them that were never computed.
+        The cells with a formula that was never computed.
     hidden_rows : tuple of int
     """
 
     errors: dict[tuple[int, int], str]
-    formulas: tuple[tuple[int, int], ...]
     without_result: tuple[tuple[int, int], ...]
     hidden_rows: tuple[int, ...]
+
+    def below(self, row: int) -> Marks:
+        """Return the marks of the rows below this one."""
+        return Marks(
+            errors={cell: text for cell, text in self.errors.items() if cell[0] > row},
+            without_result=tuple(cell for cell in self.without_result if cell[0] > row),
+            hidden_rows=tuple(hidden for hidden in self.hidden_rows if hidden > row),
+        )
 
 
 def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
@@ -64,42 +69,21 @@ def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
         ) from None
     try:
         workbook = calamine.CalamineWorkbook.from_path(str(path.resolve()))
-        is_sheet = calamine.SheetTypeEnum.WorkSheet
-        is_visible = calamine.SheetVisibleEnum.Visible
-        sheets = [sheet for sheet in workbook.sheets_metadata if sheet.typ == is_sheet]
-        names = [sheet.name for sheet in sheets]
-        if reading.sheet is None:
-            visible = [sheet.name for sheet in sheets if sheet.visible == is_visible]
-            tables = [name for name in visible if _holds_table(workbook.get_sheet_by_name(name))]
-            if len(tables) != 1:
-                raise TableError(
-                    f"{path}: {'several sheets hold' if tables else 'no sheet holds'} a table "
-                    f"({listed(tables or names)}); say which is meant, as in "
-                    f"sheet={(tables or names or ['Sheet1'])[0]!r}"
-                )
-            name = tables[0]
-        elif reading.sheet in names:
-            name, visible = reading.sheet, names
-        else:
-            raise TableError(f"sheet={reading.sheet!r}: {path} has the sheets {listed(names)}")
+        name = _chosen_sheet(path, workbook, reading)
         sheet = workbook.get_sheet_by_name(name)
         head = list(islice(_rows(sheet), reading.header_row or MAX_HEAD_RECORDS))
-        merged = sheet.merged_cell_ranges or []
     except calamine.CalamineError as error:
         raise TableError(f"{path}: not readable as a workbook: {error}") from error
     header_row = _header_row(path, name, head, reading)
+    _check_merged(path, sheet, header_row)
+    marks = _marks(path, name).below(header_row)
+    if marks.without_result:
+        raise TableError(
+            f"{path}: {len(marks.without_result):,} formulas of sheet {name!r} were never computed "
+            f"(the first is in {_reference(*min(marks.without_result))}); open the workbook in a "
+            "spreadsheet and save it"
+        )
     titles = [_cell_text(cell).strip() for cell in head[header_row - 1]]
-    for (first_row, first_column), (last_row, last_column) in merged:
-        if last_row >= header_row:
-            cells = f"{_reference(first_row + 1, first_column + 1)}:" + (
-                _reference(last_row + 1, last_column + 1)
-            )
-            raise TableError(
-                f"{path}: cells {cells} of sheet {name!r} are merged, so that only the first has "
-                "a value; unmerge them and fill in the others"
-            )
-    marks = _marks(path, name)
-    _check_formulas(path, name, marks, header_row)
     columns, blank_rows = _columns(_rows(sheet), len(titles), header_row)
     # Neither a name nor a value: a sheet may be formatted further than it is filled.
     kept = [
@@ -107,39 +91,67 @@ def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
         for index, column in enumerate(columns)
         if titles[index] or column.null_count < len(column)
     ]
-    keys = unique_names([titles[index] for index in kept])
+    keys = dict(zip(kept, unique_names([titles[index] for index in kept]), strict=True))
     import pyarrow as pa
 
-    table = pa.Table.from_arrays([columns[index] for index in kept], names=keys)
+    table = pa.Table.from_arrays([columns[index] for index in kept], names=list(keys.values()))
+    has_other_sheets = reading.sheet is None and len(workbook.sheet_names) > 1
     # calamine calls a cell with an error empty.
-    in_table = {
-        cell: text
-        for cell, text in marks.errors.items()
-        if cell[0] > header_row and cell[1] - 1 in kept
+    errors = {cell: text for cell, text in marks.errors.items() if cell[1] - 1 in keys}
+    in_error = dict.fromkeys(keys[column - 1] for _, column in sorted(errors))
+    first_error = _reference(*min(errors)) if errors else ""
+    assumed = {
+        f"sheet {name!r}, the only one that holds a table": has_other_sheets,
+        f"the names of the columns in row {header_row}, and what is above left out": (
+            header_row > 1 and reading.header_row is None
+        ),
+        f"{len(errors):,} cells with an error ({listed(sorted(set(errors.values())))}; the first "
+        f"is {first_error}) in {listed(in_error)} as missing": errors,
+        f"{len(marks.hidden_rows):,} hidden rows, which count as the others do": marks.hidden_rows,
+        f"{blank_rows:,} blank rows between the others left out": blank_rows,
     }
-    assumed = []
-    if header_row > 1 and reading.header_row is None:
-        assumed.append(f"the names of the columns in row {header_row}, and what is above left out")
-    if reading.sheet is None and len(names) > 1:
-        assumed.insert(0, f"sheet {name!r}, the only one that holds a table")
-    if in_table:
-        columns_of = [
-            key
-            for index, key in zip(kept, keys, strict=True)
-            if any(cell[1] - 1 == index for cell in in_table)
-        ]
-        texts = listed(sorted(set(in_table.values())))
-        assumed.append(
-            f"{len(in_table):,} cells with an error ({texts}; the first is "
-            f"{_reference(*min(in_table))}) in {listed(columns_of)} as missing"
+    said = "; ".join(text for text, is_so in assumed.items() if is_so)
+    return table, (f"{path.name} was read with {said}",) if said else ()
+
+
+def _chosen_sheet(path: Path, workbook: Any, reading: Reading) -> str:
+    """Return the sheet that is named, or else the only visible one that holds a table."""
+    import python_calamine as calamine
+
+    sheets = [
+        sheet for sheet in workbook.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet
+    ]
+    names = [sheet.name for sheet in sheets]
+    if reading.sheet is not None:
+        if reading.sheet not in names:
+            raise TableError(f"sheet={reading.sheet!r}: {path} has the sheets {listed(names)}")
+        return reading.sheet
+    tables: list[str] = [
+        sheet.name
+        for sheet in sheets
+        if sheet.visible == calamine.SheetVisibleEnum.Visible
+        and _holds_table(workbook.get_sheet_by_name(sheet.name))
+    ]
+    if len(tables) != 1:
+        raise TableError(
+            f"{path}: {'several sheets hold' if tables else 'no sheet holds'} a table "
+            f"({listed(tables or names)}); say which is meant, as in "
+            f"sheet={(tables or names or ['Sheet1'])[0]!r}"
         )
-    hidden = [row for row in marks.hidden_rows if row > header_row]
-    if hidden:
-        assumed.append(f"{len(hidden):,} hidden rows, which count as the others do")
-    if blank_rows:
-        assumed.append(f"{blank_rows:,} blank rows between the others left out")
-    notes = (f"{path.name} was read with {'; '.join(assumed)}",) if assumed else ()
-    return table, notes
+    return tables[0]
+
+
+def _check_merged(path: Path, sheet: Any, header_row: int) -> None:
+    """Raise if cells below the header are merged: only the first of them has a value."""
+    for first, last in sheet.merged_cell_ranges or ():
+        if last[0] >= header_row:
+            cells = (
+                f"{_reference(first[0] + 1, first[1] + 1)}:{_reference(last[0] + 1, last[1] + 1)}"
+            )
+            raise TableError(
+                f"{path}: cells {cells} of sheet {sheet.name!r} are merged, so that only the first "
+                "has a value; unmerge them and fill in the others"
+            )
 
 
 def _rows(sheet: Any) -> Iterator[list[Any]]:
@@ -176,16 +188,6 @@ def _header_row(path: Path, sheet: str, head: Sequence[Sequence[Any]], reading: 
             "which it is, as in header_row=3"
         )
     return header.index + 1
-
-
-def _check_formulas(path: Path, sheet: str, marks: Marks, header_row: int) -> None:
-    """Raise if the result of a formula in the table is not known."""
-    lacking = [cell for cell in marks.without_result if cell[0] > header_row]
-    if lacking:
-        raise TableError(
-            f"{path}: {len(lacking):,} formulas of sheet {sheet!r} were never computed (the first "
-            f"is in {_reference(*min(lacking))}); open the workbook in a spreadsheet and save it"
-        )
 
 
 # ---------------------------------------------------------------- values
@@ -341,7 +343,6 @@ def _marks(path: Path, sheet: str) -> Marks:
     # Libraries that write formulas ask the spreadsheet to compute them, and store zeros or nothing.
     return Marks(
         errors=errors,
-        formulas=tuple(formulas),
         without_result=tuple(formulas if is_computed_on_load else without_result),
         hidden_rows=tuple(hidden_rows),
     )
