@@ -20,13 +20,13 @@ from fourfifths._repair.columns.model import Model, fit_columns
 from fourfifths._repair.columns.ordered import Method, Ties
 from fourfifths._repair.draws import SEED_LIMIT, draws_of, seed_of
 from fourfifths._repair.explain import Explanation
-from fourfifths._repair.fitted import FittedRepair, Scope
+from fourfifths._repair.fitted import FittedRepair, ProofOptions, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
 from fourfifths._tables.groups import find_value, read_bands
 from fourfifths._tables.identity import key_hash
-from fourfifths._tables.load import Rows, one_row, rows_of
+from fourfifths._tables.load import Output, RecordOutput, Rows, one_row, rows_of
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
 from fourfifths._tables.values import unknown_tokens
@@ -236,6 +236,11 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return self.fitted_.model
 
     @property
+    def proof_(self) -> Proof | None:
+        """What is proven, with the options of the fit; None of a repair by column."""
+        return self.fitted_.proof_at_fit
+
+    @property
     def seed_(self) -> int:
         """The seed of all draws."""
         return self.fitted_.seed
@@ -259,11 +264,15 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         self._check_fitted_options()
         rows = self._read(X, reset=False)
-        return self._transform(rows, self._codes(rows, protected))
+        return self._native(self._written(rows, self._codes(rows, protected)))
 
     def fit_transform(self, X: Any, y: Any = None, *, protected: Any = None) -> Any:
         """Fit to X, then repair it."""
-        return self._transform(*self._fit(X, y, protected))
+        rows, codes = self._fit(X, y, protected)
+        output = self._written(rows, codes)
+        if self.amount == 1:
+            self.fitted_.count_table(output, codes)
+        return self._native(output)
 
     def certificate(
         self,
@@ -280,13 +289,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         threshold = self.threshold if threshold is None else threshold
         confidence = self.confidence if confidence is None else confidence
         _check_proof_options({"beta": beta, "threshold": threshold, "confidence": confidence})
-        proof = self.fitted_.proof(
-            beta=beta,
-            threshold=threshold,
-            confidence=confidence,
-            amount=float(self.amount),
-            unseen=self.unseen,
-        )
+        proof = self.fitted_.proof(self._proof_options(beta, threshold, confidence))
         if proof is None:
             raise OptionError(
                 "scope='column': columns that are repaired one by one have no proof; certify the "
@@ -380,8 +383,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             table_columns=saved.names,
             seed=saved.seed,
             key=loaded.key,
+            options_at_fit=loaded._proof_options(None, loaded.threshold, loaded.confidence),
         )
-        loaded._prove()
         return loaded
 
     def __sklearn_tags__(self) -> Any:
@@ -415,6 +418,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         seed = seed_of(self.random_state)
         columns = rows.numbers(column_types)
         model: BlockModel | Model
+        is_proven = False
         if self.scope == "column":
             for column_type in column_types:
                 if column_type.kind == "date":
@@ -431,7 +435,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
                 levels=self.levels,
             )
         else:
-            model = self._fit_blocks(rows, y, columns, column_types, codes=codes, seed=seed)
+            model, is_proven = self._fit_blocks(
+                rows, y, columns, column_types, codes=codes, seed=seed
+            )
         self.fitted_ = FittedRepair(
             strata=strata,
             column_types=column_types,
@@ -439,10 +445,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             table_columns=tuple(rows.columns) if rows.frame is not None else None,
             seed=seed,
             key=self.key,
+            options_at_fit=self._proof_options(None, self.threshold, self.confidence),
         )
-        self._prove()
         is_searched = self.blocks == "certified" and self.amount == 1
-        if is_searched and self.proof_ and self.proof_.verdict != "certified":
+        if is_searched and not is_proven and self.proof_ is not None:
             warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
         return rows, codes
 
@@ -502,7 +508,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         *,
         codes: CodeArray,
         seed: int,
-    ) -> BlockModel:
+    ) -> tuple[BlockModel, bool]:
         outcomes = self._read_outcomes(rows, y)
         for outcome in outcomes:
             for column_type, values in zip(column_types, columns, strict=True):
@@ -538,19 +544,23 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             seed=seed,
         )
 
-    def _prove(self) -> None:
-        self.proof_ = self.fitted_.proof(
-            beta=None,
-            threshold=self.threshold,
-            confidence=self.confidence,
+    def _proof_options(
+        self, beta: float | None, threshold: float, confidence: float
+    ) -> ProofOptions:
+        return ProofOptions(
+            beta=beta,
+            threshold=threshold,
+            confidence=confidence,
             amount=float(self.amount),
             unseen=self.unseen,
         )
 
-    def _transform(self, rows: Rows, codes: CodeArray) -> Any:
-        output = self.fitted_.transform(
+    def _written(self, rows: Rows, codes: CodeArray) -> Output | RecordOutput:
+        return self.fitted_.transform(
             rows, codes, method=self.method, amount=self.amount, unseen=self.unseen
         )
+
+    def _native(self, output: Output | RecordOutput) -> Any:
         # scikit-learn's own conversion from polars to pandas loses the types.
         config = getattr(self, "_sklearn_output_config", {})
         library = config.get("transform", get_config()["transform_output"])

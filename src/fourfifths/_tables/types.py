@@ -151,14 +151,23 @@ def is_not_repaired(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> bool
     return all_differ and (is_close or IDENTIFIER_NAME.search(name) is not None)
 
 
-def type_of(column: nw.Series[Any], asked: AskedType, *, unknown: Sequence[Any] = ()) -> ColumnType:
-    """Return the type of a dataframe's column: the one asked for, or else that of its values."""
+def type_of(
+    column: nw.Series[Any],
+    asked: AskedType,
+    *,
+    unknown: Sequence[Any] = (),
+    known: nw.Series[Any] | None = None,
+) -> ColumnType:
+    """Return the type of a dataframe's column: the one asked for, or else that of its values.
+
+    `known` is the column with every missing value null, if the caller has it.
+    """
     name = str(column.name)
     if isinstance(asked, ColumnType):
         return asked
     # Before missing values become null: that may turn a column with an order into plain text.
     order = _natural_order(column) if asked is None else ()
-    column = known_values(column, unknown)
+    column = known_values(column, unknown) if known is None else known
     if asked in (None, "number"):
         kind = _number_kind(column, must=asked == "number")
         if kind == "ordered":
@@ -266,10 +275,7 @@ def to_numbers(
             f"column {column_type.name!r}: expected {listed(column_type.categories)}, found "
             f"{_an_example(column)}"
         )
-    codes = np.full(len(column), np.nan)
-    for code, category in enumerate(column_type.categories):
-        has_category = (column == category).fill_null(value=False)
-        codes[np.asarray(has_category.to_numpy(), dtype=bool)] = code
+    codes = _category_codes(column, column_type.categories)
     is_missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
     new_rows = np.flatnonzero(np.isnan(codes) & ~is_missing)
     if new_rows.size and unseen == "error":
@@ -279,6 +285,21 @@ def to_numbers(
             "unseen='keep'"
         )
     return codes
+
+
+def _category_codes(column: nw.Series[Any], categories: Sequence[Any]) -> FloatArray:
+    """Return the index of each value among the categories; NaN for missing and other values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values: Any = column.to_arrow()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    known: Any = pa.array(categories).cast(values.type)
+    # A value set without null, so null is none of its members.
+    return np.asarray(
+        pc.index_in(values, value_set=known).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    )
 
 
 def microseconds(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
