@@ -101,7 +101,7 @@ def test_any_outcome_makes_blocks_of_equal_shares(keep: Any) -> None:
     written = repairer.transform(PEOPLE)[FEATURES].drop_duplicates()
     assert 1 < len(written) <= 4
     model: Any = repairer.model_
-    shares = model.counts / model.counts.sum(axis=1, keepdims=True)
+    shares = model.table.counts / model.table.counts.sum(axis=1, keepdims=True)
     # On rows the guide has not seen to within a row; the planning rows add their noise.
     assert np.all(np.abs(shares - 0.25) < 0.1)
     assert repairer.proof_ is not None
@@ -219,7 +219,6 @@ def test_strata_count_alike_in_typical_records_but_coarse_ones_less() -> None:
     arguments: Any = {
         "block": np.zeros(101, dtype=np.int64),
         "codes": codes,
-        "placing": np.arange(101),
         "draws": row_draws(101),
         "shape": (1, 1),
     }
@@ -273,7 +272,7 @@ def test_where_nothing_is_proven_a_warning_says_how_many_rows_would_do() -> None
 def test_the_search_stops_at_the_first_plan_that_is_proven() -> None:
     scores = np.random.default_rng(0).normal(size=(6_000, 1))
     codes = (np.arange(6_000) % 2).astype(np.int16)
-    tree, cuts, laws = place_best(
+    placement = place_best(
         scores,
         codes,
         draws=row_draws(6_000, is_keyed=True),
@@ -284,8 +283,10 @@ def test_the_search_stops_at_the_first_plan_that_is_proven() -> None:
         threshold=0.8,
         confidence=0.95,
     )
-    assert tree.block_count == laws[0].spacings.size
-    assert np.isfinite(cuts.score[:, tree.score >= 0]).all()
+    tree = placement.tree
+    assert placement.is_proven
+    assert tree.block_count == placement.laws[0].spacings.size
+    assert np.isfinite(placement.cuts.score[:, tree.score >= 0]).all()
 
 
 def test_how_many_rows_are_equal_on_average() -> None:
@@ -375,7 +376,7 @@ def test_blocks_that_the_search_takes_are_certified_by_the_proof() -> None:
     options = {"beta": 0.1, "confidence": 0.95}
 
     def limit(size: int, threshold: float) -> float:
-        *_, laws = place_best(
+        placement = place_best(
             np.random.default_rng(0).random((2 * size, 1)),
             np.repeat(np.array([0, 1], dtype=np.int16), size),
             draws=row_draws(2 * size, is_keyed=True),
@@ -385,7 +386,7 @@ def test_blocks_that_the_search_takes_are_certified_by_the_proof() -> None:
             threshold=threshold,
             **options,
         )
-        return float(proven_limits(laws, **options)[0].min())
+        return float(proven_limits(placement.laws, **options)[0].min())
 
     for size in range(3_000, 3_020, 5):
         # A line just above what these blocks prove: a search that simulates otherwise than the

@@ -22,6 +22,7 @@ from fourfifths._repair.blocks import (
     Blocks,
     Cuts,
     CutTree,
+    OrderedRows,
     cells_of,
     divide,
     grow_tree,
@@ -379,10 +380,11 @@ def place_best(
         As in `Repairer`.
     """
     row_counts = np.bincount(codes)
+    ordered = OrderedRows.of(scores, codes, draws=draws)
 
     def placed(plan: BlockPlan) -> Placement:
         tree = grow_tree(*planning, block_count=plan.block_count)
-        cuts, laws = place(tree, scores, codes, draws=draws, depth=plan.depth)
+        cuts, laws = place(tree, ordered, depth=plan.depth)
         return Placement(tree=tree, cuts=cuts, laws=laws)
 
     if block_count != "certified":

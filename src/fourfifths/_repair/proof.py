@@ -480,7 +480,9 @@ def finest_plan(
     """Return the plan that loses least of those whose approximate floor reaches the target."""
     weights = row_counts / row_counts.sum()
     best, least_loss = None, np.inf
-    for block_count in BLOCK_COUNTS:
+    for block_count in reversed(BLOCK_COUNTS):
+        if least_loss <= 1 / block_count**2:
+            break  # so few blocks lose more, however finely the strata are cut
         plan = coarsened(
             BlockPlan(
                 block_count=block_count,
