@@ -17,6 +17,7 @@ from fourfifths._repair.block_model import (
     DEFAULT_BETA,
     BlockModel,
     block_records,
+    first_drawn,
     mean_equal_rows,
     own_beta,
     place_best,
@@ -393,6 +394,60 @@ def test_blocks_that_the_search_takes_are_certified_by_the_proof() -> None:
         # proof would take some of them again.
         line = limit(size, 0.8) + 1e-6
         assert limit(size, line) >= line
+
+
+# --- rows that a fit leaves aside ---
+
+
+def test_rows_by_draw_are_so_many_of_each_stratum_in_the_order_of_the_table() -> None:
+    codes = np.random.default_rng(0).integers(0, 3, 500).astype(np.int16)
+    rows, draws = np.flatnonzero(codes < 2), row_draws(500)
+    chosen = first_drawn(rows, codes, draws, most=np.array([10, 1_000]))
+    assert np.bincount(codes[chosen]).tolist() == [10, int(np.sum(codes == 1))]
+    assert np.all(np.diff(chosen) > 0)
+    # Those with the lowest draws, by the definition.
+    uniforms = draws.uniforms("plan")
+    first = np.flatnonzero(codes == 0)
+    lowest = first[np.argsort(uniforms[first])[:10]]
+    assert np.array_equal(chosen[codes[chosen] == 0], np.sort(lowest))
+
+
+def test_of_a_large_table_some_rows_are_placed_and_all_are_counted() -> None:
+    random = np.random.default_rng(0)
+    values, group = random.normal(size=(160_000, 1)), np.arange(160_000) % 2
+    repairer = Repairer(beta=0.3).fit(values, protected=group)
+    before = values.copy()
+    values += 100  # the owner may change the table before anybody asks
+    assert repairer.proof_ is not None
+    for stratum in repairer.proof_.strata:
+        assert stratum.rows == 80_000
+        assert stratum.placing_rows == 50_000
+    written = repairer.transform(before, protected=group)[:, 0]
+    _, record = np.unique(written, return_inverse=True)
+    counts = np.array([np.bincount(record[group == code]) for code in (0, 1)])
+    assert repairer.proof_.table_floor == pytest.approx(table_floors(counts, 0.3).min())
+    # What is proven of new rows is proven by the rows that were placed.
+    expected = proven_limits(repairer.model_.blocks.laws, beta=0.3, confidence=0.95)[0].min()
+    assert repairer.proof_.impact_floor == expected
+
+
+def test_a_pickled_repair_has_counts_and_no_rows() -> None:
+    repairer = repaired(keep="hired")
+    size = len(pickle.dumps(repairer))
+    assert repairer.proof_ is not None
+    large = Repairer("group", columns=FEATURES, keep="hired", blocks=4).fit(people(8_000))
+    assert len(pickle.dumps(large)) < 2 * size
+    again = pickle.loads(pickle.dumps(large))
+    assert again.proof_.to_dict() == large.proof_.to_dict()
+
+
+def test_fit_transform_counts_what_it_writes() -> None:
+    fit = Repairer("group", columns=FEATURES, keep="hired", blocks=4)
+    written = fit.fit_transform(PEOPLE)
+    alone = repaired(keep="hired")
+    assert written.equals(alone.transform(PEOPLE))
+    assert np.array_equal(fit.model_.table.counts, alone.model_.table.counts)
+    assert fit.proof_.to_dict() == alone.proof_.to_dict()
 
 
 # --- what is claimed ---

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,8 +19,12 @@ from fourfifths._repair.proof import Circumstances, Proof, prove
 from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen
 from fourfifths._tables.types import ColumnType, check_finite
+from fourfifths.errors import ColumnError
 
 Scope = Literal["blocks", "column"]
+REMEDY_OF_UNKNOWN = re.compile(
+    r",? or,? if they mean that the value is missing, give unknown=\[.*\]"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +104,11 @@ class FittedRepair:
         # place among the others.
         if isinstance(self.model, Model):
             unseen = "error"
-        columns = rows.numbers(column_types, unseen=unseen)
+        try:
+            columns = rows.numbers(column_types, unseen=unseen)
+        except ColumnError as error:
+            # Which values mean missing is part of the fit, so naming more of them is no remedy.
+            raise ColumnError(REMEDY_OF_UNKNOWN.sub("", str(error))) from error
         return [
             check_finite(values, column_type)
             for values, column_type in zip(columns, column_types, strict=True)

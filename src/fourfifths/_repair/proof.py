@@ -50,9 +50,8 @@ MAX_EXPECTED_VARIATION = 0.035
 MIN_ROWS_TO_HIDE = 1_000
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
-# The approximate floor of a plan may be this far from the exact one, below or above.
-APPROXIMATION_ERRORS = np.linspace(-0.06, 0.1, MAX_PLANS)
-USUAL_APPROXIMATION_ERROR = 0.03
+# The approximate floor of a plan is this far from the exact one: below it if strata are small.
+APPROXIMATION_ERRORS = np.linspace(-0.1, 0.04, MAX_PLANS)
 # Of a large stratum, as many rows are placed as its finest plan needs, but not fewer than these.
 MIN_PLACING_LIMIT = 50_000
 # A plan whose floor lies this far below the threshold in a few draws is not looked at further.
@@ -539,7 +538,7 @@ def most_placing_rows(
         plan = finest_plan(
             placed_counts,
             equal_rows=None if equal_rows is None else equal_rows * placed_counts / row_counts,
-            target=threshold + USUAL_APPROXIMATION_ERROR,
+            target=threshold,
             **options,
         )
         if plan is not None and plan.is_same(finest):
@@ -614,9 +613,12 @@ def approximate_floors(
     # A beta that is smaller than a block gains no more than the best block does.
     finest = float((noise * row_counts).max())
     gain = min(density, beta * float(ndtri((finest + 0.6) / (finest + 1.2))))
-    # A stratum that is not cut at all has exactly the shares of the draw.
-    inverse = np.where(noise > 0, 1 / row_counts, 0.0)
-    error = np.sqrt(beta * (1 - beta) * (inverse[:, None] + inverse[None, :]))
+    # A stratum that is not cut at all has exactly the shares of the draw. In others, rules select
+    # whole cells, or the same part of one cell wherever its cuts are.
+    cells = np.maximum(noise * row_counts, 1.0)
+    whole = np.maximum(beta, 1 / cells)
+    squared = np.where(noise > 0, (beta / whole) ** 2 * whole * (1 - whole) / row_counts, 0.0)
+    error = np.sqrt(squared[:, None] + squared[None, :])
     floors = beta / (beta + np.sqrt(variance) * gain + z * error + moved[:, None] + moved[None, :])
     np.fill_diagonal(floors, 1.0)
     return np.asarray(floors)

@@ -39,6 +39,8 @@ from fourfifths.errors import (
     nearest,
 )
 
+# Options that say how a fitted repair is applied. All others are learned from.
+CHANGEABLE_OPTIONS = frozenset(["amount", "method", "unseen", "drop_protected"])
 MAX_LEVELS = 16_384
 MIN_LEVELS = 2
 CHOICES: Mapping[str, Any] = {
@@ -61,7 +63,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     By column, as in section 5 of Feldman et al. (2015): a value is replaced by its rank in its
     stratum, and the same rank gets the same value in every stratum, the median over strata.
 
-    New rows, one or many, are repaired by what was fitted and never change it.
+    New rows, one or many, are repaired by what was fitted and never change it. After a fit,
+    `amount`, `method`, `unseen` and `drop_protected` may be changed with `set_params`. Any other
+    option needs a new fit: until then, the repair raises an error instead of ignoring the change.
 
     Parameters
     ----------
@@ -286,6 +290,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         Nothing is fitted anew, and the number of blocks stays. By default all are as fitted.
         """
         check_is_fitted(self)
+        self._check_fitted_options()
         threshold = self.threshold if threshold is None else threshold
         confidence = self.confidence if confidence is None else confidence
         _check_proof_options({"beta": beta, "threshold": threshold, "confidence": confidence})
@@ -385,6 +390,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             key=loaded.key,
             options_at_fit=loaded._proof_options(None, loaded.threshold, loaded.confidence),
         )
+        loaded._options_at_fit = loaded.get_params(deep=False)
         return loaded
 
     def __sklearn_tags__(self) -> Any:
@@ -406,8 +412,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             unseen=self.unseen,
             small=self.small,
         )
-        if self.key is not None:
-            key_hash(rows, self.key, must_differ=True)
+        if self.key is not None and self.scope == "column":
+            key_hash(rows, self.key)  # nothing may be drawn, and then nobody looks at the keys
         column_types = rows.types(self._asked_columns(rows, y, stratifying=names or ()))
         for name in rows.mixed_columns(column_types, self.columns):
             warnings.warn(
@@ -447,6 +453,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             key=self.key,
             options_at_fit=self._proof_options(None, self.threshold, self.confidence),
         )
+        self._options_at_fit = self.get_params(deep=False)
         is_searched = self.blocks == "certified" and self.amount == 1
         if is_searched and not is_proven and self.proof_ is not None:
             warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
@@ -597,29 +604,22 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return self.strata_.codes_of(rows, protected, unseen=self.unseen)
 
     def _check_fitted_options(self) -> None:
-        """Check the options as they are now; some cannot be changed without a new fit."""
+        """Check the options as they are now; most cannot be changed without a new fit."""
         options = self.get_params(deep=False)
         _check_options(options)
-        fitted_options: dict[str, Any] = {
-            "key": self.fitted_.key,
-            "random_state": None if self.random_state is None else self.seed_,
-        }
-        if isinstance(self.model_, BlockModel):
-            blocks = self.model_.blocks
-            fitted_options |= {
-                "scope": "blocks",
-                "blocks": "certified" if self.blocks == "certified" else blocks.tree.block_count,
-                "variety": blocks.variety,
-                "beta": None if self.beta is None else self.model_.beta,
-            }
-        else:
-            fitted_options |= {"scope": "column", "ties": self.model_.ties}
-        for name, fitted_value in fitted_options.items():
-            if options[name] != fitted_value:
+        for name, fitted_value in self._options_at_fit.items():
+            if name not in CHANGEABLE_OPTIONS and not _is_same(options[name], fitted_value):
                 raise OptionError(
                     f"{name}={options[name]!r}: the repair was fitted with {fitted_value!r}; fit "
                     "it again"
                 )
+
+
+def _is_same(value: Any, fitted_value: Any) -> bool:
+    """Return whether an option still has its value; some values are arrays."""
+    return value is fitted_value or (
+        type(value) is type(fitted_value) and bool(np.all(value == fitted_value))
+    )
 
 
 def _check_options(options: Mapping[str, Any]) -> None:

@@ -122,7 +122,7 @@ class Rows:
             raise ColumnError("columns: there is no column to repair but the stratifying ones")
         if self.frame is not None:
             return tuple(
-                type_of(self.frame[name], kind, unknown=self.unknown, known=self.column(name))
+                type_of(self.frame[name], kind, unknown=self.unknown)
                 for name, kind in asked.items()
             )
         for name, kind in asked.items():

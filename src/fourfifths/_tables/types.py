@@ -151,23 +151,14 @@ def is_not_repaired(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> bool
     return all_differ and (is_close or IDENTIFIER_NAME.search(name) is not None)
 
 
-def type_of(
-    column: nw.Series[Any],
-    asked: AskedType,
-    *,
-    unknown: Sequence[Any] = (),
-    known: nw.Series[Any] | None = None,
-) -> ColumnType:
-    """Return the type of a dataframe's column: the one asked for, or else that of its values.
-
-    `known` is the column with every missing value null, if the caller has it.
-    """
+def type_of(column: nw.Series[Any], asked: AskedType, *, unknown: Sequence[Any] = ()) -> ColumnType:
+    """Return the type of a dataframe's column: the one asked for, or else that of its values."""
     name = str(column.name)
     if isinstance(asked, ColumnType):
         return asked
     # Before missing values become null: that may turn a column with an order into plain text.
     order = _natural_order(column) if asked is None else ()
-    column = known_values(column, unknown) if known is None else known
+    column = known_values(column, unknown)
     if asked in (None, "number"):
         kind = _number_kind(column, must=asked == "number")
         if kind == "ordered":

@@ -213,24 +213,17 @@ def read_numbers(column: nw.Series[Any], *, must: bool = False) -> nw.Series[Any
         Whether anything that is not a number is an error. Without it, it is one only if nearly
         all values are numbers.
     """
-
-    def plain(texts: nw.Series[Any]) -> nw.Series[Any]:
-        # Arrow reads no plus sign.
-        return texts.cast(nw.String()).str.strip_chars().str.replace_all(r"^\+", "")
-
-    # Columns of words have few different values, and reading those says that they are words.
-    distinct = plain(column.filter(~column.is_null()).unique()).unique()
+    # Arrow reads no plus sign.
+    text = column.cast(nw.String()).str.strip_chars().str.replace_all(r"^\+", "")
+    distinct = text.filter(~text.is_null()).unique()
     words = distinct.filter(~distinct.str.contains(NUMBER))
     if len(words):
-        row_count = len(column) - int(column.null_count())
-        word_rows = row_count
-        if len(words) < len(distinct):
-            word_rows = int(plain(column).is_in(words.to_list()).sum())
+        word_rows = int(text.is_in(words.to_list()).sum())
+        row_count = len(text) - int(text.null_count())
         check_words(
             str(column.name), words.to_list(), word_rows=word_rows, row_count=row_count, must=must
         )
         return None
-    text = plain(column)
     if not len(distinct):
         return text.cast(nw.Float64()) if must else None
     is_whole = bool(distinct.str.contains(WHOLE_NUMBER).all())
