@@ -370,7 +370,7 @@ def test_a_saved_repair_is_applied_to_a_file_with_other_columns(
     # No note, two columns that were not there, another order; 2.5 is at the level of 2, 99 of 40.
     new = [("x", "2.5", "1", "A"), ("y", "", "2", "B"), ("z", "99", "3", "B")]
     write(tmp_path / "new.csv", new, "id,score,extra,group")
-    answer = shell("repair", "new.csv", "done.csv", "--apply", "r.json")
+    answer = shell("repair", "new.csv", "done.csv", "--apply", "r.json", *QUICK)
     assert answer.code == 0
     found = read(Path("done.csv"))
     assert list(found) == ["id", "score", "extra", "group"]
@@ -400,7 +400,7 @@ def test_a_repair_saved_from_parquet_is_applied_to_csv_and_back(
 def test_one_row_at_a_time(shell: Shell, source: Path, tmp_path: Path) -> None:
     shell(*FIT, "--save", "r.json")
     write(tmp_path / "one.csv", [("A", "3", "x")])
-    answer = shell("repair", "one.csv", "done.csv", "--apply", "r.json")
+    answer = shell("repair", "one.csv", "done.csv", "--apply", "r.json", *QUICK)
     assert read(Path("done.csv"))["score"] == ["16.5"]
     assert answer.out.startswith("one.csv: 1 of 1 rows and 1 of 1 cells changed\n")
 
@@ -421,7 +421,7 @@ def test_a_table_of_which_nothing_is_repaired(
     if lacking == "known strata":
         table = {"group": ["C"] * 16, "score": SCORES}
     pd.DataFrame(table).to_parquet(tmp_path / "new.parquet")
-    answer = shell("repair", "new.parquet", "done.parquet", "--apply", "r.json")
+    answer = shell("repair", "new.parquet", "done.parquet", "--apply", "r.json", *QUICK)
     assert answer.code == 0
     assert answer.out.startswith("new.parquet: 0 of 16 rows and 0 of 16 cells changed\n")
     pd.testing.assert_frame_equal(pd.read_parquet("done.parquet"), pd.DataFrame(table))
@@ -577,7 +577,7 @@ def test_by_default_a_fit_is_audited_and_a_saved_repair_is_not(
     assert "verdict" not in out
     for word in ("fair", "compliant", "unbiased", "illegal"):
         assert word not in out.lower()
-    answer = shell("repair", "in.csv", "again.csv", "--apply", "r.json", "--format", "json")
+    answer = shell("repair", "in.csv", "again.csv", "--apply", "r.json", "--format", "json", *QUICK)
     assert json.loads(answer.out)["before"] is None
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
 
@@ -751,7 +751,9 @@ def test_a_saved_repair_shows_its_proof_again(shell: Shell, applied: Any) -> Non
     write(Path("new.csv"), [("Black", "50", "north")] * 2, "race,score,school")
     again = shell("repair", "new.csv", "done.csv", "--apply", "r.json", "--format", "json")
     assert json.loads(again.out)["proof"] == first["proof"]
+    assert json.loads(again.out)["effect"] is None
     page = shell("repair", "new.csv", "done.csv", "--apply", "r.json").out
+    assert "rows and" not in page  # nothing is counted unless it is asked for
     assert f"no impact ratio below {first['proof']['impact_floor']:.3f}" in " ".join(page.split())
 
 

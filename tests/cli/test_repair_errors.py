@@ -322,6 +322,20 @@ def test_rows_that_a_saved_repair_cannot_repair(
 ) -> None:
     (folder / "new.csv").write_text(content, encoding="utf-8")
     refuse(shell, folder, APPLY, says)
+    # A saved repair says itself which values mean missing.
+    assert "unknown" not in shell(*APPLY).err
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--outcome", "hired"), ("--favorable", "1"), ("--reference", "group=A"), ("--beta", "0.3")],
+    ids=lambda option: option[0],
+)
+def test_roles_of_audits_that_a_saved_repair_is_not_asked_for(
+    shell: Shell, folder: Path, saved: Path, option: tuple[str, ...]
+) -> None:
+    message = f"{option[0]}: has no meaning with --apply unless the effect is measured; leave it"
+    refuse(shell, folder, ("repair", "in.csv", *APPLY[2:], *option), message)
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_amount_0_is_identity(frame: pd.DataFrame, options: Any) -> None:
 def test_each_block_has_the_same_share_of_every_stratum(frame: pd.DataFrame, blocks: int) -> None:
     # With a given guide every row is placed; strata that are cut to the end have equal shares.
     fitted: Any = repairer(guide=Rounded(), blocks=blocks, key="id").fit(frame)
-    for counts, law in zip(fitted.model_.counts, fitted.model_.blocks.laws, strict=True):
+    for counts, law in zip(fitted.model_.table.counts, fitted.model_.blocks.laws, strict=True):
         by_cell = np.add.reduceat(counts, np.cumsum(law.leaves) - law.leaves)
         expected = counts.sum() * law.leaves / blocks
         assert np.all(np.abs(by_cell - expected) <= 1)

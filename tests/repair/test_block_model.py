@@ -17,6 +17,7 @@ from fourfifths._repair.block_model import (
     DEFAULT_BETA,
     BlockModel,
     block_records,
+    first_drawn,
     mean_equal_rows,
     own_beta,
     place_best,
@@ -101,7 +102,7 @@ def test_any_outcome_makes_blocks_of_equal_shares(keep: Any) -> None:
     written = repairer.transform(PEOPLE)[FEATURES].drop_duplicates()
     assert 1 < len(written) <= 4
     model: Any = repairer.model_
-    shares = model.counts / model.counts.sum(axis=1, keepdims=True)
+    shares = model.table.counts / model.table.counts.sum(axis=1, keepdims=True)
     # On rows the guide has not seen to within a row; the planning rows add their noise.
     assert np.all(np.abs(shares - 0.25) < 0.1)
     assert repairer.proof_ is not None
@@ -219,7 +220,6 @@ def test_strata_count_alike_in_typical_records_but_coarse_ones_less() -> None:
     arguments: Any = {
         "block": np.zeros(101, dtype=np.int64),
         "codes": codes,
-        "placing": np.arange(101),
         "draws": row_draws(101),
         "shape": (1, 1),
     }
@@ -273,7 +273,7 @@ def test_where_nothing_is_proven_a_warning_says_how_many_rows_would_do() -> None
 def test_the_search_stops_at_the_first_plan_that_is_proven() -> None:
     scores = np.random.default_rng(0).normal(size=(6_000, 1))
     codes = (np.arange(6_000) % 2).astype(np.int16)
-    tree, cuts, laws = place_best(
+    placement = place_best(
         scores,
         codes,
         draws=row_draws(6_000, is_keyed=True),
@@ -284,8 +284,10 @@ def test_the_search_stops_at_the_first_plan_that_is_proven() -> None:
         threshold=0.8,
         confidence=0.95,
     )
-    assert tree.block_count == laws[0].spacings.size
-    assert np.isfinite(cuts.score[:, tree.score >= 0]).all()
+    tree = placement.tree
+    assert placement.is_proven
+    assert tree.block_count == placement.laws[0].spacings.size
+    assert np.isfinite(placement.cuts.score[:, tree.score >= 0]).all()
 
 
 def test_how_many_rows_are_equal_on_average() -> None:
@@ -375,7 +377,7 @@ def test_blocks_that_the_search_takes_are_certified_by_the_proof() -> None:
     options = {"beta": 0.1, "confidence": 0.95}
 
     def limit(size: int, threshold: float) -> float:
-        *_, laws = place_best(
+        placement = place_best(
             np.random.default_rng(0).random((2 * size, 1)),
             np.repeat(np.array([0, 1], dtype=np.int16), size),
             draws=row_draws(2 * size, is_keyed=True),
@@ -385,13 +387,67 @@ def test_blocks_that_the_search_takes_are_certified_by_the_proof() -> None:
             threshold=threshold,
             **options,
         )
-        return float(proven_limits(laws, **options)[0].min())
+        return float(proven_limits(placement.laws, **options)[0].min())
 
     for size in range(3_000, 3_020, 5):
         # A line just above what these blocks prove: a search that simulates otherwise than the
         # proof would take some of them again.
         line = limit(size, 0.8) + 1e-6
         assert limit(size, line) >= line
+
+
+# --- rows that a fit leaves aside ---
+
+
+def test_rows_by_draw_are_so_many_of_each_stratum_in_the_order_of_the_table() -> None:
+    codes = np.random.default_rng(0).integers(0, 3, 500).astype(np.int16)
+    rows, draws = np.flatnonzero(codes < 2), row_draws(500)
+    chosen = first_drawn(rows, codes, draws, most=np.array([10, 1_000]))
+    assert np.bincount(codes[chosen]).tolist() == [10, int(np.sum(codes == 1))]
+    assert np.all(np.diff(chosen) > 0)
+    # Those with the lowest draws, by the definition.
+    uniforms = draws.uniforms("plan")
+    first = np.flatnonzero(codes == 0)
+    lowest = first[np.argsort(uniforms[first])[:10]]
+    assert np.array_equal(chosen[codes[chosen] == 0], np.sort(lowest))
+
+
+def test_of_a_large_table_some_rows_are_placed_and_all_are_counted() -> None:
+    random = np.random.default_rng(0)
+    values, group = random.normal(size=(160_000, 1)), np.arange(160_000) % 2
+    repairer = Repairer(beta=0.3).fit(values, protected=group)
+    before = values.copy()
+    values += 100  # the owner may change the table before anybody asks
+    assert repairer.proof_ is not None
+    for stratum in repairer.proof_.strata:
+        assert stratum.rows == 80_000
+        assert stratum.placing_rows == 50_000
+    written = repairer.transform(before, protected=group)[:, 0]
+    _, record = np.unique(written, return_inverse=True)
+    counts = np.array([np.bincount(record[group == code]) for code in (0, 1)])
+    assert repairer.proof_.table_floor == pytest.approx(table_floors(counts, 0.3).min())
+    # What is proven of new rows is proven by the rows that were placed.
+    expected = proven_limits(repairer.model_.blocks.laws, beta=0.3, confidence=0.95)[0].min()
+    assert repairer.proof_.impact_floor == expected
+
+
+def test_a_pickled_repair_has_counts_and_no_rows() -> None:
+    repairer = repaired(keep="hired")
+    size = len(pickle.dumps(repairer))
+    assert repairer.proof_ is not None
+    large = Repairer("group", columns=FEATURES, keep="hired", blocks=4).fit(people(8_000))
+    assert len(pickle.dumps(large)) < 2 * size
+    again = pickle.loads(pickle.dumps(large))
+    assert again.proof_.to_dict() == large.proof_.to_dict()
+
+
+def test_fit_transform_counts_what_it_writes() -> None:
+    fit = Repairer("group", columns=FEATURES, keep="hired", blocks=4)
+    written = fit.fit_transform(PEOPLE)
+    alone = repaired(keep="hired")
+    assert written.equals(alone.transform(PEOPLE))
+    assert np.array_equal(fit.model_.table.counts, alone.model_.table.counts)
+    assert fit.proof_.to_dict() == alone.proof_.to_dict()
 
 
 # --- what is claimed ---

@@ -14,6 +14,7 @@ from fourfifths._repair.blocks import (
     LEAF,
     Blocks,
     CutTree,
+    OrderedRows,
     block_law,
     cells_of,
     divide,
@@ -40,7 +41,7 @@ def placed(
     """Return the cuts, the laws and the block of each placing row."""
     codes = np.asarray(codes, dtype=np.int16)
     depths = np.full(int(codes.max()) + 1, tree.height) if depth is None else np.array(depth)
-    cuts, laws = place(tree, scores, codes, draws=draws, depth=depths)
+    cuts, laws = place(tree, OrderedRows.of(scores, codes, draws=draws), depth=depths)
     cell = cells_of(tree, cuts, scores=scores, codes=codes, draws=draws)
     return cuts, laws, divide(tree, cell, draws)
 
@@ -252,7 +253,9 @@ def test_two_scores_cut_in_a_tree_keep_the_law() -> None:
     shares, spacings = [], None
     for sample in range(5_000):
         draws = row_draws(23, sample, is_keyed=True)
-        cuts, laws = place(tree, random.random((23, 2)), codes, draws=draws, depth=np.array([2]))
+        cuts, laws = place(
+            tree, OrderedRows.of(random.random((23, 2)), codes, draws=draws), depth=np.array([2])
+        )
         x, left, right = cuts.score[0, 0], cuts.score[0, 1], cuts.score[0, 4]
         shares.append([x * left, x * (1 - left), (1 - x) * right, (1 - x) * (1 - right)])
         spacings = laws[0].spacings

@@ -18,6 +18,9 @@ from fourfifths._repair.proof import (
     approximate_floors,
     expected_variations,
     full_depth,
+    is_proven,
+    may_be_proven,
+    most_placing_rows,
     planned_by_rows,
     prove,
     proven_limits,
@@ -307,6 +310,32 @@ def test_rows_that_are_equal_make_plans_coarser() -> None:
     tied = proven_plans(rows, equal_rows=np.array([10.0, 10.0]), **OPTIONS)
     assert tied[0].block_count < free[0].block_count
     assert proven_plans(rows, equal_rows=np.array([4_000.0, 4_000.0]), **OPTIONS) == []
+
+
+@pytest.mark.parametrize("sizes", [(300, 300), (60, 280), (15_000, 7_000), (500,) * 5])
+def test_few_draws_never_give_up_a_plan_that_is_proven(sizes: tuple[int, ...]) -> None:
+    for block_count in (2, 4, 8, 16, 32):
+        laws = [law(size, block_count) for size in sizes]
+        limit = float(proven_limits(laws, beta=0.3, confidence=0.95)[0].min())
+        options = {"beta": 0.3, "threshold": limit, "confidence": 0.95}
+        assert is_proven(laws, **options)
+        assert may_be_proven(laws, **options)
+        higher = {**options, "threshold": min(limit + 0.1, 0.999)}
+        assert not is_proven(laws, **higher)
+
+
+def test_a_large_stratum_is_placed_only_as_far_as_it_is_cut_finer_by_it() -> None:
+    few = np.array([40_000, 3_000])
+    assert most_placing_rows(few, equal_rows=None, **OPTIONS) == 40_000
+    many = np.array([700_000, 600_000])
+    limit = most_placing_rows(many, equal_rows=None, **OPTIONS)
+    assert limit < 200_000
+    # With so many rows of each, the finest plan of all is proven, as with all of them.
+    laws = [law(limit, BLOCK_COUNTS[-1])] * 2
+    assert is_proven(laws, **OPTIONS)
+    # A rule that selects one in a thousand needs all rows.
+    strict = {**OPTIONS, "beta": 0.001, "threshold": 0.95}
+    assert most_placing_rows(many, equal_rows=None, **strict) > limit
 
 
 def test_the_approximate_floor_is_near_the_exact_one() -> None:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from fourfifths import Repairer
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._repair.blocks import block_law, cells_of, divide, grow_tree, place
+from fourfifths._repair.blocks import OrderedRows, block_law, cells_of, divide, grow_tree, place
 from fourfifths._repair.draws import draws_of
 from fourfifths._repair.proof import proven_limits, table_floors
 from fourfifths._tables.load import rows_of
@@ -74,7 +74,7 @@ def test_limits_hold_for_continuous_scores(
     for seed in range(POPULATIONS):
         scores = random.random((codes.size, 1))
         draws = draws_of(rows_of(keys), [scores[:, 0]], seed=seed, key="id")
-        cuts, found = place(tree, scores, codes, draws=draws, depth=depth)
+        cuts, found = place(tree, OrderedRows.of(scores, codes, draws=draws), depth=depth)
         shares = continuous_shares(cuts, tree, depth, found)
         failed += true_floor(shares) < limit
     assert failed <= MAX_FAILURES
@@ -119,7 +119,7 @@ def test_limits_hold_for_few_values_with_a_key(name: str) -> None:
         scores = np.concatenate([random.choice(3, size, p=law) for law in populations])[:, None]
         keys = pd.DataFrame({"id": random.integers(0, 2**62, codes.size)})
         draws = draws_of(rows_of(keys), [scores[:, 0].astype(float)], seed=seed, key="id")
-        cuts, _ = place(tree, scores.astype(float), codes, draws=draws, depth=depth)
+        cuts, _ = place(tree, OrderedRows.of(scores.astype(float), codes, draws=draws), depth=depth)
         shares = np.array(
             [
                 tied_shares(
@@ -156,7 +156,7 @@ def test_limits_hold_for_few_values_without_a_key(name: str, call: str) -> None:
         scores = scores.astype(float)[:, None]
         rows = rows_of(scores)
         draws = draws_of(rows, [scores[:, 0]], seed=seed, key=None)
-        cuts, laws = place(tree, scores, codes, draws=draws, depth=depth)
+        cuts, laws = place(tree, OrderedRows.of(scores, codes, draws=draws), depth=depth)
         floors, _, _ = proven_limits(laws, beta=BETA, confidence=0.95, draws=1_000)
         new_draws = draws_of(rows_of(new_rows[:, None]), [new_rows], seed=seed, key=None)
         shares = []

@@ -82,6 +82,43 @@ def test_blocks_cannot_change_after_the_fit(
         repairer.transform(frame)
     with pytest.raises(OptionError, match=message):
         repairer.save(tmp_path / "repair.json")
+    with pytest.raises(OptionError, match=message):
+        repairer.certificate()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"protected": "n"},
+        {"bands": {"n": [2]}},
+        {"columns": ["n"]},
+        {"keep": "n"},
+        {"favorable": 1},
+        {"unknown": ["?"]},
+        {"guide": object()},
+        {"threshold": 0.9},
+        {"confidence": 0.9},
+        {"levels": 3},
+        {"small": "pool"},
+        {"ties": "mid"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_what_was_learned_from_cannot_change_without_a_new_fit(change: Any) -> None:
+    frame = pd.DataFrame(HAND)
+    repairer = fitted().set_params(**change)
+    message = rf"{next(iter(change))}=.*: the repair was fitted with .*; fit it again"
+    with pytest.raises(OptionError, match=message):
+        repairer.transform(frame)
+
+
+def test_an_option_with_an_equal_value_is_no_change() -> None:
+    frame = pd.DataFrame(HAND)
+    repairer = fitted()
+    before = repairer.transform(frame)
+    columns = repairer.columns
+    again = repairer.set_params(columns=type(columns)(columns), unseen="keep").transform(frame)
+    assert again.equals(before)
 
 
 # --- columns ---

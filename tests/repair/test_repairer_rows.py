@@ -337,9 +337,8 @@ def test_another_key_is_another_draw_and_another_group_is_not_part_of_it() -> No
     repairer = Repairer("g", columns=["x"], key="id", method="geometric", **COLUMN).fit(frame)
     new = pd.DataFrame({"x": [0.0] * 50, "g": ["a"] * 50, "id": range(1_000, 1_050)})
     assert repairer.transform(new)["x"].nunique() > 20
-    same = repairer.transform(new.assign(id=7))["x"]
-    assert same.nunique() == 1
-    assert same[0] == repairer.transform(frame)["x"][7]
+    same = [repairer.transform(new[row : row + 1].assign(id=7))["x"].item() for row in range(5)]
+    assert same == [repairer.transform(frame)["x"][7]] * 5
 
 
 def test_without_a_key_equal_rows_share_their_draw_from_call_to_call() -> None:
@@ -359,13 +358,18 @@ def test_without_a_key_equal_rows_share_their_draw_from_call_to_call() -> None:
 # --- the key ---
 
 
-def test_the_key_must_differ_in_every_row_of_the_fit_only() -> None:
+@pytest.mark.parametrize("scope", [COLUMN, {"blocks": 2}])
+def test_the_key_must_differ_in_every_row_of_a_call(scope: Any) -> None:
     frame = HAND.assign(id=[1, 2, 3, 4, 5, 6, 2, 8])
     expected = r"key='id': the key 2 is there more than once \(rows that repeat a key: 1\)"
+    repairer = Repairer("g", columns=["x"], key="id", **scope)
     with pytest.raises(ColumnError, match=expected):
-        Repairer("g", columns=["x"], key="id", **COLUMN).fit(frame)
-    repairer = Repairer("g", columns=["x"], key="id", **COLUMN).fit(HAND.assign(id=range(8)))
-    assert repairer.transform(frame)["x"].tolist() == FULL * 2
+        repairer.fit(frame)
+    repairer.fit(HAND.assign(id=range(8)))
+    with pytest.raises(ColumnError, match=expected):
+        repairer.transform(frame)
+    halves = [repairer.transform(half)["x"] for half in (frame[:6], frame[6:])]
+    assert sum(map(len, halves)) == 8
 
 
 @pytest.mark.parametrize("gap", [None, float("nan"), ""])

@@ -72,7 +72,7 @@ def reader(value: Any) -> Reader:
 def test_blocks_are_written_as_they_were_read() -> None:
     model = read_blocks(reader(BLOCKS), **OPTIONS)
     assert (model.beta, model.blocks.tree.block_count, model.blocks.variety) == (0.25, 3, 1)
-    assert model.counts.tolist() == BLOCKS["counts"]
+    assert model.table.counts.tolist() == BLOCKS["counts"]
     assert model.guide == ColumnGuide(orders=((), (2.0, 0.0, 1.0)))
     assert blocks_document(model) == BLOCKS
 

@@ -94,6 +94,16 @@ def test_many_curves_at_once_are_the_curves_one_by_one() -> None:
     assert floors == pytest.approx(alone)
 
 
+def test_the_reverse_of_a_curve_is_that_of_the_other_side() -> None:
+    random = np.random.default_rng(0)
+    group, reference = random.dirichlet(np.ones(5), size=(2, 20))
+    # The definition, sorted anew: the two groups change places.
+    expected = RuleCurve.of(reference, group)
+    found = RuleCurve.of(group, reference).reverse()
+    assert found.group == pytest.approx(expected.group)
+    assert found.reference == pytest.approx(expected.reference)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_that_moved_lower_the_floor_at_least_as_much_as_they_can(seed: int) -> None:
     """Every way to move at most so much mass, as a linear program over moved shares and rules.

@@ -233,22 +233,21 @@ def test_no_keys_have_no_words() -> None:
 def test_a_key_is_a_column_with_a_different_value_in_each_row() -> None:
     frame = pd.DataFrame({"id": ["u", "v", "u", "w", "u"], "n": [1, 2, 3, 4, 5]})
     rows = rows_of(frame)
-    assert len({*key_hash(rows, "n", must_differ=True).tolist()}) == 5
-    assert len({*key_hash(rows, "id", must_differ=False).tolist()}) == 3
+    assert len({*key_hash(rows, "n").tolist()}) == 5
     expected = r"key='id': the key 'u' is there more than once \(rows that repeat a key: 2\); exp"
     with pytest.raises(ColumnError, match=expected):
-        key_hash(rows, "id", must_differ=True)
+        key_hash(rows, "id")
 
 
 @pytest.mark.parametrize("gap", [None, "", "?"])
 def test_a_row_without_a_key_is_named(gap: Any) -> None:
     rows = rows_of(pd.DataFrame({"id": ["u", gap, "w"]}), ("?",))
     with pytest.raises(ColumnError, match="key='id': row 1 has no key; expected one in each row"):
-        key_hash(rows, "id", must_differ=False)
+        key_hash(rows, "id")
 
 
 def test_a_key_that_is_no_column_is_an_error_with_the_nearest() -> None:
     with pytest.raises(ColumnError, match="key: no column 'ID' in the table"):
-        key_hash(rows_of(pd.DataFrame({"id": ["u"]})), "ID", must_differ=False)
+        key_hash(rows_of(pd.DataFrame({"id": ["u"]})), "ID")
     with pytest.raises(ColumnError, match="key='id': X is an array, whose columns have no names"):
-        key_hash(rows_of(np.zeros((2, 1))), "id", must_differ=False)
+        key_hash(rows_of(np.zeros((2, 1))), "id")

@@ -173,7 +173,7 @@ def repair(
         EffectChoice | None,
         typer.Option(
             help="How much of the effect to measure, once OUT is written: full runs auditors "
-            "before and after, quick counts the changed cells.  [default: full; with --apply quick]"
+            "before and after, quick counts the changed cells.  [default: full; with --apply none]"
         ),
     ] = None,
     output_format: Annotated[
@@ -189,6 +189,8 @@ def repair(
     from fourfifths._effect.effect import AuditRoles
     from fourfifths._effect.files import apply_repair, repair_file
 
+    # A saved repair was judged when it was fitted; what it proves is shown again.
+    detail = effect or (EffectChoice.FULL if apply is None else EffectChoice.NONE)
     roles = AuditRoles(
         outcome=outcome,
         favorable=favorable,
@@ -227,7 +229,19 @@ def repair(
                     f"{option}: has no meaning with --apply, which does what the saved repair "
                     "says; leave it out"
                 )
-        repaired = apply_repair(source, apply, roles=roles)
+        audit_options = {
+            "--outcome": outcome,
+            "--favorable": favorable,
+            "--reference": reference,
+            "--beta": beta,
+        }
+        for option, value in audit_options.items():
+            if detail is EffectChoice.NONE and value:
+                raise OptionError(
+                    f"{option}: has no meaning with --apply unless the effect is measured; leave "
+                    "it out, or give --effect quick or --effect full"
+                )
+        repaired = apply_repair(source, apply, roles=None if detail is EffectChoice.NONE else roles)
     else:
         repaired = repair_file(
             source,
@@ -248,8 +262,7 @@ def repair(
         repaired.repairer.save(save)
         typer.echo(f"wrote {save}", err=True)
     # The audits take far longer than the repair, so the files are there before they begin.
-    default_detail = EffectChoice.FULL if apply is None else EffectChoice.QUICK
-    show_repair(repaired, effect or default_detail, output_format)
+    show_repair(repaired, detail, output_format)
 
 
 def show_repair(repaired: FileRepair, detail: EffectChoice, form: PageFormat) -> None:

@@ -134,9 +134,8 @@ class FileRepair:
 
     def proof(self) -> Proof | None:
         """Return what is proven of the repaired columns; None of a repair by column."""
-        if self.repairer.proof_ is None:
-            return None
-        return self.repairer.certificate()
+        proof: Proof | None = self.repairer.proof_
+        return proof
 
     def _held_out(self) -> Rows:
         """Return the rows, each repaired by a fit to the other folds."""
@@ -259,6 +258,7 @@ def repair_file(
         for name in rows.mixed_columns(repairer.column_types_, repairer.columns)
     )
     notes += repairer.notes_
+    check_audit_roles(repairer.fitted_, rows, audit_roles)
     return _repaired(
         repairer,
         rows,
@@ -297,6 +297,7 @@ def apply_repair(
     saved : path
         What `Repairer.save` wrote.
     roles : AuditRoles, optional
+        For audits of its effect. Without it there are none, and nothing about them is checked.
     """
     repairer = Repairer.load(saved)
     if repairer.strata_.passed:
@@ -308,16 +309,20 @@ def apply_repair(
     rows = load_rows(table, unknown_tokens(repairer.unknown))
     rows = replace(rows, reading=repairer.reading)
     rows.check_columns(repairer.fitted_.needed_columns, "the saved repair")
-    table_roles, audit_roles = _roles(
-        table, rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
-    )
-    kept = [repairer.keep] if isinstance(repairer.keep, str) else repairer.keep or ()
+    not_features: tuple[str, ...] = ()
+    if roles is not None:
+        table_roles, roles = _roles(
+            table, rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
+        )
+        check_audit_roles(repairer.fitted_, rows, roles)
+        kept = [repairer.keep] if isinstance(repairer.keep, str) else repairer.keep or ()
+        # The outcome that is kept is no column that a rule would use.
+        not_features = (*table_roles.not_features, *kept)
     return _repaired(
         repairer,
         rows,
-        roles=audit_roles,
-        # The outcome that is kept is no column that a rule would use.
-        not_features=(*table_roles.not_features, *kept),
+        roles=roles or AuditRoles(),
+        not_features=not_features,
         certified_amount=None,
         is_fitted=False,
         notes=rows.notes,
@@ -401,14 +406,16 @@ def _repaired(
 ) -> FileRepair:
     """Repair the rows, of which the repair uses only some columns."""
     fitted = repairer.fitted_
-    check_audit_roles(fitted, rows, roles)
+    codes = fitted.strata.codes_of(rows, unseen=repairer.unseen)
     output = fitted.transform(
         rows,
-        fitted.strata.codes_of(rows, unseen=repairer.unseen),
+        codes,
         method=repairer.method,
         amount=repairer.amount,
         unseen=repairer.unseen,
     )
+    if is_fitted and repairer.amount == 1:
+        fitted.count_table(output, codes)
     return FileRepair(
         repairer=repairer,
         before=rows,

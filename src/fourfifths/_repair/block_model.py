@@ -8,8 +8,9 @@ shares exact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,9 +18,11 @@ import numpy as np
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 from fourfifths._repair.blocks import (
     MAX_RECORD_ROWS,
+    MAX_TREE_ROWS,
     Blocks,
     Cuts,
     CutTree,
+    OrderedRows,
     cells_of,
     divide,
     grow_tree,
@@ -36,8 +39,10 @@ from fourfifths._repair.guide import (
 )
 from fourfifths._repair.proof import (
     BlockPlan,
+    is_proven,
+    may_be_proven,
+    most_placing_rows,
     planned_by_rows,
-    proven_limits,
     proven_plans,
 )
 from fourfifths._stats.shares import BlockLaw
@@ -55,6 +60,42 @@ MAX_UNPROVEN_BLOCKS = 16
 MIN_ROWS_PER_UNPROVEN_BLOCK = 20
 
 
+class TableCounts:
+    """How many rows of each stratum of the fitted table are written as each record.
+
+    A fit scores only the rows that it needs. The others are counted when somebody asks, and are let
+    go then, or before this is pickled.
+
+    Examples
+    --------
+    >>> table = TableCounts(np.array([[2, 3]]), lambda: np.array([[1, 1]]))
+    >>> table.counts
+    array([[3, 4]])
+    """
+
+    def __init__(self, counted: IntArray, count_others: Callable[[], IntArray] | None = None):
+        self._counted = counted
+        self._count_others = count_others
+        self._total = counted
+
+    @property
+    def counts(self) -> IntArray:
+        """An int array of shape (strata, records)."""
+        count_others = self._count_others
+        if count_others is not None:
+            self.complete(self._counted + count_others())
+        return self._total
+
+    def complete(self, counts: IntArray) -> None:
+        """Take counts of the whole table that were made elsewhere."""
+        self._total = counts  # first: another thread may ask in between
+        self._count_others = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        counts = self.counts
+        return {"_counted": counts, "_count_others": None, "_total": counts}
+
+
 @dataclass(frozen=True, kw_only=True)
 class BlockModel:
     """What a repair by blocks has learned.
@@ -63,7 +104,7 @@ class BlockModel:
     ----------
     guide : Guide
     blocks : Blocks
-    counts : int array of shape (strata, records)
+    table : TableCounts
         The rows of the table that it was fitted to.
     beta : float
         The rules in question select at least this share of each group.
@@ -71,7 +112,7 @@ class BlockModel:
 
     guide: Guide
     blocks: Blocks
-    counts: IntArray
+    table: TableCounts
     beta: float
 
     def blocks_of(
@@ -92,6 +133,26 @@ class BlockModel:
         return block
 
 
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Rows that are cut into blocks.
+
+    Attributes
+    ----------
+    tree : CutTree
+    cuts : Cuts
+    laws : tuple of BlockLaw
+        Of the shares that further rows of each stratum will have in the blocks.
+    is_proven : bool
+        Whether the number of blocks was searched for, and is proven.
+    """
+
+    tree: CutTree
+    cuts: Cuts
+    laws: tuple[BlockLaw, ...]
+    is_proven: bool = False
+
+
 def fit_block_model(
     rows: Rows,
     columns: Sequence[FloatArray],
@@ -107,8 +168,10 @@ def fit_block_model(
     confidence: float,
     variety: int,
     seed: int,
-) -> BlockModel:
-    """Plan on some rows, place the others, and take the typical records.
+) -> tuple[BlockModel, bool]:
+    """Plan on some rows, place others, and take the typical records.
+
+    Returns the model, and whether a number of blocks was searched for and is proven.
 
     Parameters
     ----------
@@ -133,74 +196,131 @@ def fit_block_model(
         if column_type.kind == "integer":
             check_exact(column_type, float(np.fmax.reduce(np.abs(column), initial=0.0)))
     is_planning = planning_rows(codes, draws)
-    planning = np.flatnonzero(is_planning)
     guide = fit_guide(
         columns,
         column_types,
-        planning=planning,
+        planning=np.flatnonzero(is_planning),
         outcomes=outcomes,
         estimator=estimator,
         seed=seed,
     )
-    scores = guide.scores(rows, columns)
-    if estimator is not None and scores.shape[1] == 1:
-        # Nothing is learned here: a single score needs no tree, so every row is placed.
+    scores_known = None if estimator is None else guide.scores(rows, columns)
+    if scores_known is not None and scores_known.shape[1] == 1:
+        # Nothing is learned here: a single score needs no tree, so every row may be placed.
         is_planning[:] = False
-        planning = np.flatnonzero(is_planning)
+
+    def scoring(positions: IntArray) -> Callable[[], FloatArray]:
+        """Take rows out of the table, which may change later, and return how they are scored."""
+        if scores_known is not None:
+            return partial(np.take, scores_known, positions, axis=0)
+        return partial(guide.scores, None, [column[positions] for column in columns])
+
+    planning = np.flatnonzero(is_planning)
     placing = np.flatnonzero(~is_planning & (codes >= 0))
-    placing_draws = draws.take(placing)
-    tree, cuts, laws = place_best(
-        scores[placing],
-        codes[placing],
+    equal_rows = expected_equal_rows(draws, codes, planning=planning, placing=placing)
+    if block_count == "certified":
+        row_counts = np.bincount(codes[placing])
+        most = most_placing_rows(
+            row_counts,
+            equal_rows=equal_rows,
+            beta=beta,
+            threshold=threshold,
+            confidence=confidence,
+        )
+        placing = first_drawn(placing, codes, draws, most=np.minimum(row_counts, most))
+        if equal_rows is not None:
+            equal_rows *= np.minimum(most / np.maximum(row_counts, 1), 1)
+    scores = scoring(placing)()
+    # Only a tree over several scores has to be grown.
+    growing = planning[: MAX_TREE_ROWS if scores.shape[1] > 1 else 0]
+    placing_draws, placing_codes = draws.take(placing), codes[placing]
+    placement = place_best(
+        scores,
+        placing_codes,
         draws=placing_draws,
-        planning=(scores[planning], codes[planning]),
-        equal_rows=expected_equal_rows(draws, codes, planning=planning, placing=placing),
+        planning=(scoring(growing)() if growing.size else scores[:0], codes[growing]),
+        equal_rows=equal_rows,
         block_count=block_count,
         beta=beta,
         threshold=threshold,
         confidence=confidence,
     )
-
-    cell = cells_of(tree, cuts, scores=scores, codes=codes, draws=draws)
-    block = divide(tree, cell, draws)
+    tree, cuts, laws = placement.tree, placement.cuts, placement.laws
+    cell = cells_of(tree, cuts, scores=scores, codes=placing_codes, draws=placing_draws)
+    block = divide(tree, cell, placing_draws)
     records = block_records(
-        columns,
+        [column[placing] for column in columns],
         column_types,
         block=block,
-        codes=codes,
-        placing=placing,
+        codes=placing_codes,
         cells=np.array([law.spacings.size for law in laws]),
-        draws=draws,
+        draws=placing_draws,
         shape=(tree.block_count, variety),
     )
-    known = np.flatnonzero(codes >= 0)
-    stratum_count = len(laws)
     blocks = Blocks(tree=tree, cuts=cuts, laws=laws, records=records)
-    # A rule sees the record, so records are counted, not blocks.
-    record_count = tree.block_count * variety
-    counts = np.bincount(
-        codes[known].astype(np.int64) * record_count + blocks.record_index(block, draws)[known],
-        minlength=stratum_count * record_count,
-    ).reshape(stratum_count, record_count)
-    return BlockModel(
+    is_other = codes >= 0
+    is_other[placing] = False
+    others = np.flatnonzero(is_other)
+    other_scores, other_codes, other_draws = scoring(others), codes[others], draws.take(others)
+
+    def count_others() -> IntArray:
+        other_block = blocks.blocks_of(other_scores(), other_codes, other_draws)
+        return record_counts(blocks, blocks.record_index(other_block, other_draws), other_codes)
+
+    placed_counts = record_counts(blocks, blocks.record_index(block, placing_draws), placing_codes)
+    model = BlockModel(
         guide=guide,
         blocks=blocks,
-        counts=counts,
+        table=TableCounts(placed_counts, count_others if others.size else None),
         beta=beta,
     )
+    return model, placement.is_proven
+
+
+def record_counts(blocks: Blocks, index: IntArray, codes: CodeArray) -> IntArray:
+    """Return how many rows of each stratum are written as each record.
+
+    A rule sees the record, so records are counted, not blocks. Rows without a stratum are not.
+    """
+    known = np.flatnonzero(codes >= 0)
+    shape = len(blocks.laws), blocks.tree.block_count * blocks.variety
+    cells = codes[known].astype(np.int64) * shape[1] + index[known]
+    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def planning_rows(codes: CodeArray, draws: RowDraws) -> BoolArray:
     """Return which rows are planned on: the same share of each stratum, by draw."""
-    is_planning = np.zeros(codes.size, dtype=np.bool_)
     known = np.flatnonzero(codes >= 0)
     share = float(np.clip(MIN_PLANNING_ROWS / known.size, PLANNING_SHARE, MAX_PLANNING_SHARE))
-    order = known[np.lexsort((draws.uniforms("plan")[known], codes[known]))]
-    ordered = codes[order]
-    sizes = np.bincount(ordered)
-    position = np.arange(order.size) - (np.cumsum(sizes) - sizes)[ordered]
-    is_planning[order[position < np.floor(share * sizes)[ordered]]] = True
+    most = np.floor(share * np.bincount(codes[known])).astype(np.int64)
+    is_planning = np.zeros(codes.size, dtype=np.bool_)
+    is_planning[first_drawn(known, codes, draws, most=most)] = True
     return is_planning
+
+
+def first_drawn(
+    positions: IntArray, codes: CodeArray, draws: RowDraws, *, most: IntArray
+) -> IntArray:
+    """Return so many rows of each stratum, by draw, in the order of the table.
+
+    Parameters
+    ----------
+    positions : int array
+        The rows to choose from, all with a stratum.
+    codes : int array
+        The stratum of each row of the table.
+    draws : RowDraws
+        Of each row of the table.
+    most : int array
+        How many rows of each stratum are taken; all if it has fewer.
+    """
+    strata = codes[positions]
+    sizes = np.bincount(strata, minlength=most.size)
+    if np.all(sizes <= most):
+        return positions
+    order = np.lexsort((draws.take(positions).uniforms("plan"), strata))
+    place_in_stratum = np.arange(order.size) - (np.cumsum(sizes) - sizes)[strata[order]]
+    return np.sort(positions[order[place_in_stratum < most[strata[order]]]])
 
 
 def fit_guide(
@@ -243,7 +363,7 @@ def place_best(
     beta: float,
     threshold: float,
     confidence: float,
-) -> tuple[CutTree, Cuts, tuple[BlockLaw, ...]]:
+) -> Placement:
     """Place the rows in as many blocks as are asked for, or as many as can be proven.
 
     Parameters
@@ -260,11 +380,12 @@ def place_best(
         As in `Repairer`.
     """
     row_counts = np.bincount(codes)
+    ordered = OrderedRows.of(scores, codes, draws=draws)
 
-    def placed(plan: BlockPlan) -> tuple[CutTree, Cuts, tuple[BlockLaw, ...]]:
+    def placed(plan: BlockPlan) -> Placement:
         tree = grow_tree(*planning, block_count=plan.block_count)
-        cuts, laws = place(tree, scores, codes, draws=draws, depth=plan.depth)
-        return tree, cuts, laws
+        cuts, laws = place(tree, ordered, depth=plan.depth)
+        return Placement(tree=tree, cuts=cuts, laws=laws)
 
     if block_count != "certified":
         if block_count > codes.size:
@@ -280,19 +401,21 @@ def place_best(
         threshold=threshold,
         confidence=confidence,
     )
-    # Plans get coarser, so the first that is proven is found by halving.
-    proven, low, high = None, 0, len(plans)
+    options = {"beta": beta, "threshold": threshold, "confidence": confidence}
+    placements: dict[int, Placement] = {}
+    low, high = 0, len(plans)
+    # Plans get coarser, so the first that may be proven is found by halving.
     while low < high:
         middle = (low + high) // 2
-        tree, cuts, laws = placed(plans[middle])
-        # By the very limit that the proof will state: a plan that passes here is certified there.
-        floors, _, _ = proven_limits(laws, beta=beta, confidence=confidence)
-        if floors.min() >= threshold:
-            proven, high = (tree, cuts, laws), middle
+        placements[middle] = placed(plans[middle])
+        if may_be_proven(placements[middle].laws, **options):
+            high = middle
         else:
             low = middle + 1
-    if proven is not None:
-        return proven
+    for index in range(low, len(plans)):
+        placement = placements.get(index) or placed(plans[index])
+        if is_proven(placement.laws, **options):
+            return replace(placement, is_proven=True)
     most = int(row_counts.max()) // MIN_ROWS_PER_UNPROVEN_BLOCK
     return placed(planned_by_rows(row_counts, int(np.clip(most, 2, MAX_UNPROVEN_BLOCKS))))
 
@@ -327,7 +450,6 @@ def block_records(
     *,
     block: IntArray,
     codes: CodeArray,
-    placing: IntArray,
     cells: IntArray,
     draws: RowDraws,
     shape: tuple[int, int],
@@ -337,18 +459,19 @@ def block_records(
     Strata are weighted alike, but for those that are cut coarser: a draw puts their rows into
     blocks, so they say less about one block.
     """
-    rows = placing
-    if rows.size > MAX_RECORD_ROWS:
-        rows = rows[np.argsort(draws.take(rows).uniforms("plan", 1))[:MAX_RECORD_ROWS]]
-    sizes = np.bincount(codes[rows], minlength=cells.size)
+    if block.size > MAX_RECORD_ROWS:
+        rows = np.argsort(draws.uniforms("plan", 1))[:MAX_RECORD_ROWS]
+        columns = [column[rows] for column in columns]
+        block, codes, draws = block[rows], codes[rows], draws.take(rows)
+    sizes = np.bincount(codes, minlength=cells.size)
     stratum_weight = cells / cells.max() / np.maximum(sizes, 1)
-    part = (draws.take(rows).uniforms("variety", 1) * shape[1]).astype(np.int64)
+    part = (draws.uniforms("variety", 1) * shape[1]).astype(np.int64)
     return typical_records(
-        [column[rows] for column in columns],
+        columns,
         column_types,
-        block=block[rows],
+        block=block,
         part=part,
-        weight=stratum_weight[codes[rows]],
+        weight=stratum_weight[codes],
         shape=shape,
     )
 

@@ -251,13 +251,53 @@ def block_law(tree: CutTree, depth: int, row_count: int, *, tied: int | None = N
     return BlockLaw(spacings=ends[first + leaves] - ends[first], leaves=leaves, tied=tied)
 
 
+@dataclass(frozen=True, kw_only=True)
+class OrderedRows:
+    """The placing rows of each stratum, in the order of each score.
+
+    Attributes
+    ----------
+    scores : float array, rows by scores
+    draws : RowDraws
+    content, tie : float array
+        The draws that order rows of the same score: by content, then by row.
+    members : list of int array
+        The rows of each stratum.
+    ranks : list of int array, rows of the stratum by scores
+        No two rows of a stratum have the same rank by a score.
+    """
+
+    scores: FloatArray
+    draws: RowDraws
+    content: FloatArray
+    tie: FloatArray
+    members: list[IntArray]
+    ranks: list[IntArray]
+
+    @classmethod
+    def of(cls, scores: FloatArray, codes: CodeArray, *, draws: RowDraws) -> OrderedRows:
+        """Order rows by scores that a function gave them that has not seen them."""
+        content, tie = draws.content_uniforms(), draws.uniforms("tie")
+        members = [np.flatnonzero(codes == stratum) for stratum in range(int(codes.max()) + 1)]
+        all_ranks = []
+        for rows in members:
+            ranks = np.empty((rows.size, scores.shape[1]), dtype=np.int64)
+            for index in range(scores.shape[1]):
+                order = np.lexsort((tie[rows], content[rows], scores[rows, index]))
+                ranks[order, index] = np.arange(rows.size)
+            all_ranks.append(ranks)
+        return cls(
+            scores=scores,
+            draws=draws,
+            content=content,
+            tie=tie,
+            members=members,
+            ranks=all_ranks,
+        )
+
+
 def place(
-    tree: CutTree,
-    scores: FloatArray,
-    codes: CodeArray,
-    *,
-    draws: RowDraws,
-    depth: IntArray,
+    tree: CutTree, rows: OrderedRows, *, depth: IntArray
 ) -> tuple[Cuts, tuple[BlockLaw, ...]]:
     """Cut every stratum at its own rows, and return the cuts with the law of the shares.
 
@@ -268,27 +308,14 @@ def place(
     Parameters
     ----------
     tree : CutTree
-    scores : float array, rows by scores
-        Of the placing rows, by a function that has not seen them.
-    codes : int array
-        The stratum of each placing row.
-    draws : RowDraws
+    rows : OrderedRows
     depth : int array
         How often each stratum is cut.
     """
-    stratum_count, node_count = depth.size, tree.score.size
-    empty = np.full((stratum_count, node_count), np.nan)
+    empty = np.full((depth.size, tree.score.size), np.nan)
     cuts = Cuts(score=empty, content=empty.copy(), draw=empty.copy(), depth=depth)
-    content, tie = draws.content_uniforms(), draws.uniforms("tie")
     laws = []
-    for stratum in range(stratum_count):
-        members = np.flatnonzero(codes == stratum)
-        order_keys = (tie[members], content[members])
-        # The rank of each row by each score; no two rows have the same.
-        ranks = np.empty((members.size, scores.shape[1]), dtype=np.int64)
-        for index in range(scores.shape[1]):
-            order = np.lexsort((*order_keys, scores[members, index]))
-            ranks[order, index] = np.arange(members.size)
+    for stratum, (members, ranks) in enumerate(zip(rows.members, rows.ranks, strict=True)):
         ends = spacing_ends(members.size + 1, tree.block_count)
         waiting = [(0, np.arange(members.size))]
         cut_rows = []
@@ -301,15 +328,16 @@ def place(
             node_ranks = ranks[inside, tree.score[node]]
             cut_rank = np.partition(node_ranks, position)[position]
             row = members[inside[node_ranks == cut_rank][0]]
-            cuts.score[stratum, node] = scores[row, tree.score[node]]
-            cuts.content[stratum, node], cuts.draw[stratum, node] = content[row], tie[row]
+            cuts.score[stratum, node] = rows.scores[row, tree.score[node]]
+            cuts.content[stratum, node] = rows.content[row]
+            cuts.draw[stratum, node] = rows.tie[row]
             cut_rows.append(row)
             waiting.append((left, inside[node_ranks < cut_rank]))
             waiting.append((tree.right[node], inside[node_ranks > cut_rank]))
         tied = None
-        if not draws.is_keyed:
-            tied = int(np.isin(draws.content[members], draws.content[cut_rows]).sum())
-            tied -= len(cut_rows)
+        if not rows.draws.is_keyed:
+            content = rows.draws.content
+            tied = int(np.isin(content[members], content[cut_rows]).sum()) - len(cut_rows)
         laws.append(block_law(tree, int(depth[stratum]), members.size, tied=tied))
     return cuts, tuple(laws)
 

@@ -85,7 +85,6 @@ def draws_of(
     *,
     seed: int,
     key: str | None,
-    must_differ: bool = False,
 ) -> RowDraws:
     """Return the draws of rows, by their key or else by their content.
 
@@ -96,14 +95,12 @@ def draws_of(
         The content: the columns that are repaired, as numbers.
     seed : int
     key : str or None
-        The column that identifies a row.
-    must_differ : bool
-        Whether two rows with the same key are an error.
+        The column that identifies a row; two rows with the same key are an error.
     """
     salt = mix(np.array([seed], dtype=np.uint64))
     content = mix(content_hash(columns, len(rows)) ^ salt)
     if key is not None:
-        identity = mix(key_hash(rows, key, must_differ=must_differ) ^ salt)
+        identity = mix(key_hash(rows, key) ^ salt)
     else:
         identity = mix(content ^ mix(places_among_equals(content).astype(np.uint64)))
     return RowDraws(rows=identity, content=content, is_keyed=key is not None)

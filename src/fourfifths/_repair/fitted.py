@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from fourfifths._arrays import CodeArray, FloatArray
-from fourfifths._repair.block_model import BlockModel
+from fourfifths._repair.block_model import BlockModel, record_counts
 from fourfifths._repair.columns.model import Model
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.draws import RowDraws, draws_of
@@ -17,8 +19,33 @@ from fourfifths._repair.proof import Circumstances, Proof, prove
 from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen
 from fourfifths._tables.types import ColumnType, check_finite
+from fourfifths.errors import ColumnError
 
 Scope = Literal["blocks", "column"]
+REMEDY_OF_UNKNOWN = re.compile(
+    r",? or,? if they mean that the value is missing, give unknown=\[.*\]"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProofOptions:
+    """What a proof is to show, and of which rows.
+
+    Attributes
+    ----------
+    beta : float or None
+        None is that of the table.
+    threshold, confidence : float
+    amount : float
+        The share of the rows that is repaired.
+    unseen : {"error", "keep"}
+    """
+
+    beta: float | None = None
+    threshold: float
+    confidence: float
+    amount: float
+    unseen: Unseen = "error"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +65,8 @@ class FittedRepair:
     key : str or None
         The column that identifies a row. The draws of a row come from the seed and its key, or
         else its content, so that a repair is a function of the rows.
+    options_at_fit : ProofOptions
+        What the proof of the fit shows.
     """
 
     strata: Strata
@@ -46,6 +75,7 @@ class FittedRepair:
     table_columns: tuple[str, ...] | None
     seed: int
     key: str | None
+    options_at_fit: ProofOptions
 
     @property
     def needed_columns(self) -> tuple[Any, ...]:
@@ -74,7 +104,11 @@ class FittedRepair:
         # place among the others.
         if isinstance(self.model, Model):
             unseen = "error"
-        columns = rows.numbers(column_types, unseen=unseen)
+        try:
+            columns = rows.numbers(column_types, unseen=unseen)
+        except ColumnError as error:
+            # Which values mean missing is part of the fit, so naming more of them is no remedy.
+            raise ColumnError(REMEDY_OF_UNKNOWN.sub("", str(error))) from error
         return [
             check_finite(values, column_type)
             for values, column_type in zip(columns, column_types, strict=True)
@@ -153,34 +187,36 @@ class FittedRepair:
             draws=self.draws(rows, output.before, method=method, amount=amount),
         )
 
-    def proof(
-        self,
-        *,
-        beta: float | None,
-        threshold: float,
-        confidence: float,
-        amount: float,
-        unseen: Unseen = "error",
-    ) -> Proof | None:
+    @cached_property
+    def proof_at_fit(self) -> Proof | None:
+        """What is proven with the options of the fit; worked out when it is first asked for."""
+        return self.proof(self.options_at_fit)
+
+    def proof(self, options: ProofOptions) -> Proof | None:
         """Return what is proven of the repaired columns; None of columns repaired one by one."""
         if not isinstance(self.model, BlockModel):
             return None
         return prove(
             self.model.blocks.laws,
-            self.model.counts,
+            self.model.table.counts,
             labels=self.strata.labels,
             columns=[column.name for column in self.column_types],
-            beta=self.model.beta if beta is None else beta,
-            threshold=threshold,
-            confidence=confidence,
-            amount=amount,
+            beta=self.model.beta if options.beta is None else options.beta,
+            threshold=options.threshold,
+            confidence=options.confidence,
+            amount=options.amount,
             circumstances=Circumstances(
                 has_variety=self.model.blocks.variety > 1,
                 has_own_guide=isinstance(self.model.guide, EstimatorGuide),
-                keeps_unseen=unseen == "keep",
+                keeps_unseen=options.unseen == "keep",
                 strata_are=" & ".join(self.strata.by),
             ),
         )
+
+    def count_table(self, output: Output | RecordOutput, codes: CodeArray) -> None:
+        """Take the counts of the fitted table, which has just been repaired in full."""
+        if isinstance(output, RecordOutput) and isinstance(self.model, BlockModel):
+            self.model.table.complete(record_counts(self.model.blocks, output.index, codes))
 
     def draws(
         self, rows: Rows, values: Sequence[FloatArray], *, method: Method, amount: float

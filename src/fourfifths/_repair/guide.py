@@ -64,8 +64,11 @@ LOWEST = -np.finfo(np.float64).max  # where rows without a value come in an orde
 class Guide(Protocol):
     """What a repair orders rows by."""
 
-    def scores(self, rows: Rows, columns: Sequence[FloatArray]) -> FloatArray:
-        """Return the scores of rows, rows by scores; `columns` are the repaired ones."""
+    def scores(self, rows: Rows | None, columns: Sequence[FloatArray]) -> FloatArray:
+        """Return the scores of rows, rows by scores; `columns` are the repaired ones.
+
+        Only an estimator of the user's needs the rows as they came.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +202,7 @@ class TreeGuide:
 
     def scores(
         self,
-        rows: Rows,  # noqa: ARG002 - an estimator needs them
+        rows: Rows | None,  # noqa: ARG002 - an estimator needs them
         columns: Sequence[FloatArray],
     ) -> FloatArray:
         """Return the raw scores: one of a binary or numeric outcome, else one of each class."""
@@ -312,8 +315,9 @@ class EstimatorGuide:
     estimator: Any
     names: tuple[Any, ...]
 
-    def scores(self, rows: Rows, columns: Sequence[FloatArray]) -> FloatArray:
+    def scores(self, rows: Rows | None, columns: Sequence[FloatArray]) -> FloatArray:
         """Return what the estimator says of each row."""
+        assert rows is not None
         if rows.frame is None:
             table: Any = np.stack(columns, axis=1)
         else:
@@ -351,9 +355,13 @@ class ColumnGuide:
 
     orders: tuple[tuple[float, ...], ...]
 
-    def scores(self, rows: Rows, columns: Sequence[FloatArray]) -> FloatArray:
+    def scores(
+        self,
+        rows: Rows | None,  # noqa: ARG002 - an estimator needs them
+        columns: Sequence[FloatArray],
+    ) -> FloatArray:
         """Return the columns as scores; missing values come first."""
-        scores = np.empty((len(rows), len(columns)))
+        scores = np.empty((columns[0].size, len(columns)))
         for index, (order, column) in enumerate(zip(self.orders, columns, strict=True)):
             is_missing = np.isnan(column)
             values = column

@@ -31,7 +31,8 @@ from fourfifths._stats.shares import (
 SCHEMA = "fourfifths/proof/1"
 Verdict = Literal["certified", "not certified", "inconclusive"]
 # Sizes with many halves, so that strata with few rows can be cut coarser.
-BLOCK_COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+# More would keep hardly more: what a score loses falls with the square of the number.
+BLOCK_COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
 MIN_ROWS_TO_CUT = 2
 MAX_STRATA = 40  # of more strata, not every pair is proven
@@ -49,8 +50,13 @@ MAX_EXPECTED_VARIATION = 0.035
 MIN_ROWS_TO_HIDE = 1_000
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
-# The approximate floor of a plan may be this far from the exact one, below or above.
-APPROXIMATION_ERRORS = np.linspace(-0.06, 0.1, MAX_PLANS)
+# The approximate floor of a plan is this far from the exact one: below it if strata are small.
+APPROXIMATION_ERRORS = np.linspace(-0.1, 0.04, MAX_PLANS)
+# Of a large stratum, as many rows are placed as its finest plan needs, but not fewer than these.
+MIN_PLACING_LIMIT = 50_000
+# A plan whose floor lies this far below the threshold in a few draws is not looked at further.
+SCREENING_DRAWS = 1_000
+SCREENING_MARGIN = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,8 +330,8 @@ def proven_limits(
     """
     pair_count = len(laws) * (len(laws) - 1)
     risk = 1 - confidence
-    tie_risk = 0.0 if laws[0].tied is None else TIE_RISK * risk / MAX_PLANS
-    left = risk - MAX_PLANS * tie_risk
+    risk_of_ties = tie_risk(laws, confidence)
+    left = risk - MAX_PLANS * risk_of_ties
     draw_count = draws or max(MIN_DRAWS, DRAWS_OVER_PAIRS // pair_count)
     if draws_needed(left) <= MAX_DRAWS_OVER_PAIRS // pair_count:
         draw_count = max(draw_count, draws_needed(left))
@@ -333,7 +339,7 @@ def proven_limits(
         laws,
         [beta, *curve],
         draws=draw_count,
-        risk=tie_risk,
+        risk=risk_of_ties,
         random_state=0,
     )
     curve_floors = [
@@ -345,6 +351,30 @@ def proven_limits(
         np.maximum(curve_floors, 0.0),
         np.minimum(-lower_limits(-variations, left), 1.0),
     )
+
+
+def tie_risk(laws: Sequence[BlockLaw], confidence: float) -> float:
+    """Return the risk that one plan's limit of tied rows may have; with keys no rows tie."""
+    return 0.0 if laws[0].tied is None else TIE_RISK * (1 - confidence) / MAX_PLANS
+
+
+def may_be_proven(
+    laws: Sequence[BlockLaw], *, beta: float, threshold: float, confidence: float
+) -> bool:
+    """Return whether a few draws leave it open that the floor is proven."""
+    floors, _ = simulated_floors(
+        laws, [beta], draws=SCREENING_DRAWS, risk=tie_risk(laws, confidence), random_state=0
+    )
+    lowest = np.quantile(floors[:, 0].min(axis=0), 1 - confidence)
+    return bool(lowest >= threshold - SCREENING_MARGIN)
+
+
+def is_proven(
+    laws: Sequence[BlockLaw], *, beta: float, threshold: float, confidence: float
+) -> bool:
+    """Return whether the floor is proven, by the very limit that the proof will state."""
+    limits, _, _ = proven_limits(laws, beta=beta, confidence=confidence)
+    return bool(limits.min() >= threshold)
 
 
 def table_floors(counts: IntArray, beta: float) -> FloatArray:
@@ -428,31 +458,93 @@ def proven_plans(
         None if rows have keys.
     beta, threshold, confidence : float
     """
-    weights = row_counts / row_counts.sum()
     plans: list[BlockPlan] = []
     for target in threshold + APPROXIMATION_ERRORS:
-        best, least_loss = None, np.inf
-        for block_count in BLOCK_COUNTS:
-            plan = coarsened(
-                BlockPlan(
-                    block_count=block_count,
-                    depth=np.full(row_counts.size, full_depth(block_count)),
-                ),
-                row_counts,
-                equal_rows=equal_rows,
-                beta=beta,
-                target=float(np.clip(target, 0.0, 0.999)),
-                confidence=confidence,
-            )
-            if plan is None:
-                continue
-            is_coarse = plan.cells < block_count
-            loss = float(np.sum(weights / plan.cells**2 * np.where(is_coarse, 2, 1)))
-            if loss < least_loss:
-                best, least_loss = plan, loss
-        if best is not None and not (plans and best.is_same(plans[-1])):
-            plans.append(best)
+        plan = finest_plan(
+            row_counts, equal_rows=equal_rows, beta=beta, target=target, confidence=confidence
+        )
+        if plan is not None and not (plans and plan.is_same(plans[-1])):
+            plans.append(plan)
     return plans
+
+
+def finest_plan(
+    row_counts: IntArray,
+    *,
+    equal_rows: FloatArray | None,
+    beta: float,
+    target: float,
+    confidence: float,
+) -> BlockPlan | None:
+    """Return the plan that loses least of those whose approximate floor reaches the target."""
+    weights = row_counts / row_counts.sum()
+    best, least_loss = None, np.inf
+    for block_count in reversed(BLOCK_COUNTS):
+        if least_loss <= 1 / block_count**2:
+            break  # so few blocks lose more, however finely the strata are cut
+        plan = coarsened(
+            BlockPlan(
+                block_count=block_count,
+                depth=np.full(row_counts.size, full_depth(block_count)),
+            ),
+            row_counts,
+            equal_rows=equal_rows,
+            beta=beta,
+            target=float(np.clip(target, 0.0, 0.999)),
+            confidence=confidence,
+        )
+        if plan is None:
+            continue
+        is_coarse = plan.cells < block_count
+        loss = float(np.sum(weights / plan.cells**2 * np.where(is_coarse, 2, 1)))
+        if loss < least_loss:
+            best, least_loss = plan, loss
+    return best
+
+
+def most_placing_rows(
+    row_counts: IntArray,
+    *,
+    equal_rows: FloatArray | None,
+    beta: float,
+    threshold: float,
+    confidence: float,
+) -> int:
+    """Return how many rows of a stratum are placed: more would not let it be cut finer.
+
+    Scoring rows takes longer than learning the score, so a large table is not scored whole. What is
+    proven is proven by the rows that are placed.
+
+    Parameters
+    ----------
+    row_counts : int array
+        The rows of each stratum that could be placed.
+    equal_rows, beta, threshold, confidence
+        As in `proven_plans`.
+    """
+    largest = int(row_counts.max())
+    if largest <= MIN_PLACING_LIMIT:
+        return largest
+    options = {"beta": beta, "confidence": confidence}
+    finest = finest_plan(
+        row_counts,
+        equal_rows=equal_rows,
+        target=threshold + float(APPROXIMATION_ERRORS[0]),
+        **options,
+    )
+    limit = MIN_PLACING_LIMIT
+    while finest is not None and limit < largest:
+        placed_counts = np.minimum(row_counts, limit)
+        plan = finest_plan(
+            placed_counts,
+            equal_rows=None if equal_rows is None else equal_rows * placed_counts / row_counts,
+            target=threshold,
+            **options,
+        )
+        if plan is not None and plan.is_same(finest):
+            return limit
+        limit *= 2
+    return largest
 
 
 def coarsened(
@@ -521,9 +613,12 @@ def approximate_floors(
     # A beta that is smaller than a block gains no more than the best block does.
     finest = float((noise * row_counts).max())
     gain = min(density, beta * float(ndtri((finest + 0.6) / (finest + 1.2))))
-    # A stratum that is not cut at all has exactly the shares of the draw.
-    inverse = np.where(noise > 0, 1 / row_counts, 0.0)
-    error = np.sqrt(beta * (1 - beta) * (inverse[:, None] + inverse[None, :]))
+    # A stratum that is not cut at all has exactly the shares of the draw. In others, rules select
+    # whole cells, or the same part of one cell wherever its cuts are.
+    cells = np.maximum(noise * row_counts, 1.0)
+    whole = np.maximum(beta, 1 / cells)
+    squared = np.where(noise > 0, (beta / whole) ** 2 * whole * (1 - whole) / row_counts, 0.0)
+    error = np.sqrt(squared[:, None] + squared[None, :])
     floors = beta / (beta + np.sqrt(variance) * gain + z * error + moved[:, None] + moved[None, :])
     np.fill_diagonal(floors, 1.0)
     return np.asarray(floors)

@@ -21,13 +21,13 @@ from fourfifths._repair.columns.model import Model, fit_columns
 from fourfifths._repair.columns.ordered import Method, Ties
 from fourfifths._repair.draws import SEED_LIMIT, draws_of, seed_of
 from fourfifths._repair.explain import Explanation
-from fourfifths._repair.fitted import FittedRepair, Scope
+from fourfifths._repair.fitted import FittedRepair, ProofOptions, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
 from fourfifths._tables.groups import Bands, find_value, read_bands
 from fourfifths._tables.identity import key_hash
-from fourfifths._tables.load import Rows, one_row, rows_of
+from fourfifths._tables.load import Output, RecordOutput, Rows, one_row, rows_of
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
 from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens
@@ -41,6 +41,8 @@ from fourfifths.errors import (
     nearest,
 )
 
+# Options that say how a fitted repair is applied. All others are learned from.
+CHANGEABLE_OPTIONS = frozenset(["amount", "method", "unseen", "drop_protected"])
 MAX_LEVELS = 16_384
 MIN_LEVELS = 2
 CHOICES: Mapping[str, Any] = {
@@ -64,7 +66,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     By column, as in section 5 of Feldman et al. (2015): a value is replaced by its rank in its
     stratum, and the same rank gets the same value in every stratum, the median over strata.
 
-    New rows, one or many, are repaired by what was fitted and never change it.
+    New rows, one or many, are repaired by what was fitted and never change it. After a fit,
+    `amount`, `method`, `unseen` and `drop_protected` may be changed with `set_params`. Any other
+    option needs a new fit: until then, the repair raises an error instead of ignoring the change.
 
     Parameters
     ----------
@@ -256,6 +260,11 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return self.fitted_.model
 
     @property
+    def proof_(self) -> Proof | None:
+        """What is proven, with the options of the fit; None of a repair by column."""
+        return self.fitted_.proof_at_fit
+
+    @property
     def seed_(self) -> int:
         """The seed of all draws."""
         return self.fitted_.seed
@@ -279,11 +288,15 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         self._check_fitted_options()
         rows = self._read(X, reset=False)
-        return self._transform(rows, self._codes(rows, protected))
+        return self._native(self._written(rows, self._codes(rows, protected)))
 
     def fit_transform(self, X: Any, y: Any = None, *, protected: Any = None) -> Any:
         """Fit to X, then repair it."""
-        return self._transform(*self._fit(X, y, protected))
+        rows, codes = self._fit(X, y, protected)
+        output = self._written(rows, codes)
+        if self.amount == 1:
+            self.fitted_.count_table(output, codes)
+        return self._native(output)
 
     def certificate(
         self,
@@ -297,16 +310,11 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         Nothing is fitted anew, and the number of blocks stays. By default all are as fitted.
         """
         check_is_fitted(self)
+        self._check_fitted_options()
         threshold = self.threshold if threshold is None else threshold
         confidence = self.confidence if confidence is None else confidence
         _check_proof_options({"beta": beta, "threshold": threshold, "confidence": confidence})
-        proof = self.fitted_.proof(
-            beta=beta,
-            threshold=threshold,
-            confidence=confidence,
-            amount=float(self.amount),
-            unseen=self.unseen,
-        )
+        proof = self.fitted_.proof(self._proof_options(beta, threshold, confidence))
         if proof is None:
             raise OptionError(
                 "scope='column': columns that are repaired one by one have no proof; certify the "
@@ -402,8 +410,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             table_columns=saved.names,
             seed=saved.seed,
             key=loaded.key,
+            options_at_fit=loaded._proof_options(None, loaded.threshold, loaded.confidence),
         )
-        loaded._prove()
+        loaded._options_at_fit = loaded.get_params(deep=False)
         return loaded
 
     def __sklearn_tags__(self) -> Any:
@@ -425,8 +434,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             unseen=self.unseen,
             small=self.small,
         )
-        if self.key is not None:
-            key_hash(rows, self.key, must_differ=True)
+        if self.key is not None and self.scope == "column":
+            key_hash(rows, self.key)  # nothing may be drawn, and then nobody looks at the keys
         column_types = rows.types(self._asked_columns(rows, y, stratifying=names or ()))
         for name in rows.mixed_columns(column_types, self.columns):
             warnings.warn(
@@ -437,6 +446,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         seed = seed_of(self.random_state)
         columns = rows.numbers(column_types)
         model: BlockModel | Model
+        is_proven = False
         if self.scope == "column":
             for column_type in column_types:
                 if column_type.kind == "date":
@@ -453,7 +463,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
                 levels=self.levels,
             )
         else:
-            model = self._fit_blocks(rows, y, columns, column_types, codes=codes, seed=seed)
+            model, is_proven = self._fit_blocks(
+                rows, y, columns, column_types, codes=codes, seed=seed
+            )
         self.fitted_ = FittedRepair(
             strata=strata,
             column_types=column_types,
@@ -461,13 +473,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             table_columns=tuple(rows.columns) if rows.frame is not None else None,
             seed=seed,
             key=self.key,
+            options_at_fit=self._proof_options(None, self.threshold, self.confidence),
         )
-        self._prove()
         self.notes_ = tuple(dict.fromkeys(rows.value_notes))
         for note in self.notes_:
             warnings.warn(note, ReadingWarning, stacklevel=3)
+        self._options_at_fit = self.get_params(deep=False)
         is_searched = self.blocks == "certified" and self.amount == 1
-        if is_searched and self.proof_ and self.proof_.verdict != "certified":
+        if is_searched and not is_proven and self.proof_ is not None:
             warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
         return rows, codes
 
@@ -544,7 +557,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         *,
         codes: CodeArray,
         seed: int,
-    ) -> BlockModel:
+    ) -> tuple[BlockModel, bool]:
         outcomes = self._read_outcomes(rows, y)
         for outcome in outcomes:
             for column_type, values in zip(column_types, columns, strict=True):
@@ -580,19 +593,23 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             seed=seed,
         )
 
-    def _prove(self) -> None:
-        self.proof_ = self.fitted_.proof(
-            beta=None,
-            threshold=self.threshold,
-            confidence=self.confidence,
+    def _proof_options(
+        self, beta: float | None, threshold: float, confidence: float
+    ) -> ProofOptions:
+        return ProofOptions(
+            beta=beta,
+            threshold=threshold,
+            confidence=confidence,
             amount=float(self.amount),
             unseen=self.unseen,
         )
 
-    def _transform(self, rows: Rows, codes: CodeArray) -> Any:
-        output = self.fitted_.transform(
+    def _written(self, rows: Rows, codes: CodeArray) -> Output | RecordOutput:
+        return self.fitted_.transform(
             rows, codes, method=self.method, amount=self.amount, unseen=self.unseen
         )
+
+    def _native(self, output: Output | RecordOutput) -> Any:
         # scikit-learn's own conversion from polars to pandas loses the types.
         config = getattr(self, "_sklearn_output_config", {})
         library = config.get("transform", get_config()["transform_output"])
@@ -629,29 +646,22 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return self.strata_.codes_of(rows, protected, unseen=self.unseen)
 
     def _check_fitted_options(self) -> None:
-        """Check the options as they are now; some cannot be changed without a new fit."""
+        """Check the options as they are now; most cannot be changed without a new fit."""
         options = self.get_params(deep=False)
         _check_options(options)
-        fitted_options: dict[str, Any] = {
-            "key": self.fitted_.key,
-            "random_state": None if self.random_state is None else self.seed_,
-        }
-        if isinstance(self.model_, BlockModel):
-            blocks = self.model_.blocks
-            fitted_options |= {
-                "scope": "blocks",
-                "blocks": "certified" if self.blocks == "certified" else blocks.tree.block_count,
-                "variety": blocks.variety,
-                "beta": None if self.beta is None else self.model_.beta,
-            }
-        else:
-            fitted_options |= {"scope": "column", "ties": self.model_.ties}
-        for name, fitted_value in fitted_options.items():
-            if options[name] != fitted_value:
+        for name, fitted_value in self._options_at_fit.items():
+            if name not in CHANGEABLE_OPTIONS and not _is_same(options[name], fitted_value):
                 raise OptionError(
                     f"{name}={options[name]!r}: the repair was fitted with {fitted_value!r}; fit "
                     "it again"
                 )
+
+
+def _is_same(value: Any, fitted_value: Any) -> bool:
+    """Return whether an option still has its value; some values are arrays."""
+    return value is fitted_value or (
+        type(value) is type(fitted_value) and bool(np.all(value == fitted_value))
+    )
 
 
 def _check_options(options: Mapping[str, Any]) -> None:

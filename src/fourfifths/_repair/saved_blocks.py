@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fourfifths._arrays import FloatArray
-from fourfifths._repair.block_model import BlockModel
+from fourfifths._repair.block_model import BlockModel, TableCounts
 from fourfifths._repair.blocks import LEAF, Blocks, Cuts, CutTree, block_law
 from fourfifths._repair.guide import ColumnGuide, Guide, TreeGuide
 from fourfifths._repair.reader import Reader
@@ -52,7 +52,7 @@ def blocks_document(model: BlockModel) -> dict[str, Any]:
             for law in blocks.laws
         ],
         "records": with_nulls(blocks.records),
-        "counts": model.counts.tolist(),
+        "counts": model.table.counts.tolist(),
         "guide": guide,
     }
 
@@ -113,7 +113,7 @@ def read_blocks(
     return BlockModel(
         guide=guide,
         blocks=Blocks(tree=tree, cuts=cuts, laws=laws, records=records),
-        counts=counts,
+        table=TableCounts(counts),
         beta=beta,
     )
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +55,17 @@ class RuleCurve:
         with np.errstate(divide="ignore", invalid="ignore"):
             order = np.argsort(-np.nan_to_num(reference / group, nan=0.0), axis=-1)
         return cls(group=running_sum(group, order), reference=running_sum(reference, order))
+
+    def reverse(self) -> RuleCurve:
+        """Return the best that rules can do to harm the reference: they take the last first.
+
+        Examples
+        --------
+        >>> curve = RuleCurve.of(np.array([0.5, 0.5]), np.array([0.75, 0.25])).reverse()
+        >>> curve.group
+        array([0.  , 0.25, 1.  ])
+        """
+        return RuleCurve(group=1 - self.reference[..., ::-1], reference=1 - self.group[..., ::-1])
 
     def best_rate(self, beta: ArrayLike) -> FloatArray:
         """Return R(beta), the highest rate in the reference at rate beta in the group.
@@ -220,13 +231,18 @@ def drawn_floors(
         law.moved_share(group_shares, risk / len(laws))
         for law, group_shares in zip(laws, shares, strict=True)
     ]
-    floors, variations = [], []
-    for group, reference in permutations(range(len(laws)), 2):
-        curve = RuleCurve.of(shares[group], shares[reference])
-        floors.append([curve.floor(rate, moved=(moved[group], moved[reference])) for rate in rates])
+    pairs = list(permutations(range(len(laws)), 2))
+    floors, variations = np.empty((len(pairs), rates.size, draws)), np.empty((len(pairs), draws))
+    for group, reference in combinations(range(len(laws)), 2):
         variation = total_variation(shares[group], shares[reference])
-        variations.append(np.minimum(variation + moved[group] + moved[reference], 1.0))
-    return np.array(floors), np.array(variations)
+        curve = RuleCurve.of(shares[group], shares[reference])
+        # Both sides need only one sort, which is most of the work.
+        for pair, side in (((group, reference), curve), ((reference, group), curve.reverse())):
+            index = pairs.index(pair)
+            moved_shares = moved[pair[0]], moved[pair[1]]
+            floors[index] = [side.floor(rate, moved=moved_shares) for rate in rates]
+            variations[index] = np.minimum(variation + sum(moved_shares), 1.0)
+    return floors, variations
 
 
 def lower_limits(samples: FloatArray, risk: float) -> FloatArray:

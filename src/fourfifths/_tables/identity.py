@@ -112,16 +112,14 @@ def equals_together(words: HashArray) -> tuple[IntArray, HashArray]:
     return order, ordered
 
 
-def key_hash(rows: Rows, key: str, *, must_differ: bool) -> HashArray:
-    """Return a word for the key of each row.
+def key_hash(rows: Rows, key: str) -> HashArray:
+    """Return a word for the key of each row; two rows with the same key are an error.
 
     Parameters
     ----------
     rows : Rows
     key : str
         The name of the column.
-    must_differ : bool
-        Whether it is an error if two rows have the same key.
     """
     if rows.frame is None:
         raise ColumnError(f"key={key!r}: X is an array, whose columns have no names")
@@ -133,15 +131,14 @@ def key_hash(rows: Rows, key: str, *, must_differ: bool) -> HashArray:
             "rows out, or take another column"
         )
     words = text_hash(column)
-    if must_differ:
-        # Rows whose words collide by chance are as rare as a wrong word in memory.
-        repeated = np.flatnonzero(places_among_equals(words))
-        if repeated.size:
-            value = column.to_list()[int(repeated[0])]
-            raise ColumnError(
-                f"key={key!r}: the key {value!r} is there more than once (rows that repeat a key: "
-                f"{repeated.size:,}); expected a different key in each row"
-            )
+    # Rows whose words collide by chance are as rare as a wrong word in memory.
+    repeated = np.flatnonzero(places_among_equals(words))
+    if repeated.size:
+        value = column.to_list()[int(repeated[0])]
+        raise ColumnError(
+            f"key={key!r}: the key {value!r} is there more than once (rows that repeat a key: "
+            f"{repeated.size:,}); expected a different key in each row"
+        )
     return words
 
 

@@ -325,10 +325,7 @@ def to_numbers(
             f"column {column_type.name!r}: expected {listed(column_type.categories)}, found "
             f"{_an_example(column)}"
         )
-    codes = np.full(len(column), np.nan)
-    for code, category in enumerate(column_type.categories):
-        has_category = (column == category).fill_null(value=False)
-        codes[np.asarray(has_category.to_numpy(), dtype=bool)] = code
+    codes = _category_codes(column, column_type.categories)
     is_missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
     new_rows = np.flatnonzero(np.isnan(codes) & ~is_missing)
     if new_rows.size and unseen == "error":
@@ -338,6 +335,21 @@ def to_numbers(
             "unseen='keep'"
         )
     return codes
+
+
+def _category_codes(column: nw.Series[Any], categories: Sequence[Any]) -> FloatArray:
+    """Return the index of each value among the categories; NaN for missing and other values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values: Any = column.to_arrow()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    known: Any = pa.array(categories).cast(values.type)
+    # A value set without null, so null is none of its members.
+    return np.asarray(
+        pc.index_in(values, value_set=known).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    )
 
 
 def microseconds(column: nw.Series[Any], column_type: ColumnType) -> FloatArray:
