@@ -1,0 +1,167 @@
+"""Count once, compare several times: what the analyses of stages and of cuts have in common.
+
+The rows are counted as they are, and what is missing is sorted out among the distinct values: that
+is as fast as the query that one would write by hand. For each comparison the counts become an aggregated table, one row per group and outcome with a number of persons. So
+every comparison of an analysis is one that `impact` makes, with its rule, its tests and its notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from fourfifths._arrays import IntArray
+from fourfifths._impact.impact import impact
+from fourfifths._impact.result import Impact
+from fourfifths._impact.rules import Rule
+from fourfifths._results import of_one_type
+from fourfifths._tables.counts import MISSING, Counts, count
+from fourfifths._tables.groups import name_bands, with_bands
+from fourfifths._tables.roles import Roles
+from fourfifths._tables.table import Table, Value, open_table
+from fourfifths._tables.values import MissingText, is_number
+
+# The codes of an outcome that an analysis has worked out for each cell.
+NOT_SELECTED, SELECTED = 0, 1
+PERSONS = "number of persons"
+
+
+def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
+    """Count the persons of each combination of protected and further columns, in one pass.
+
+    Parameters
+    ----------
+    table : Table
+    keys : sequence of str
+        The further columns.
+    roles : Roles
+        Their weights, if any, are numbers of persons.
+    """
+    by_rows = [*roles.bands, *([roles.weights] if roles.weights else [])]
+    table = with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
+    if roles.weights:
+        table = table.with_numbers(roles.weights, "persons")
+    counts = count(
+        table, [*roles.protected, *keys], weights=roles.weights, weights_are="counts"
+    )
+    by_value = [key for key in counts.values if key not in roles.bands]
+    return name_bands(without_missing_values(counts, by_value, roles.unknown), roles.bands)
+
+
+def without_missing_values(
+    counts: Counts, keys: Sequence[str], unknown: Sequence[Value]
+) -> Counts:
+    """Return the counts with every value that means missing coded as `MISSING`.
+
+    As `Table.with_missing` does it for rows: blank text is missing, and so are the user's tokens; a
+    token means a text as it is written, and a number whatever its type.
+    """
+    missing_text = MissingText.of(unknown)
+    numbers = {float(str(token)) for token in unknown if is_number(str(token))}
+    words = {str(token).strip().lower() for token in unknown}
+
+    def is_missing(value: Value) -> bool:
+        if isinstance(value, str):
+            return value in missing_text
+        if isinstance(value, bool):
+            return str(value).lower() in words
+        return float(value) in numbers if is_number(value) else str(value).lower() in words
+
+    values, codes = dict(counts.values), dict(counts.codes)
+    for key in keys:
+        is_kept = np.array([not is_missing(value) for value in values[key]], dtype=bool)
+        # The appended entry is the one that the code -1 points to.
+        new_codes = np.append(np.where(is_kept, np.cumsum(is_kept) - 1, MISSING), MISSING)
+        codes[key] = new_codes[codes[key]]
+        values[key] = tuple(np.compress(is_kept, np.array(values[key], dtype=object)))
+    return replace(counts, values=values, codes=codes)
+
+
+def counted_impact(
+    counts: Counts,
+    outcome: IntArray,
+    *,
+    names: tuple[str, str, str],
+    table: Table,
+    roles: Roles,
+    rule: Rule,
+    confidence: float,
+) -> Impact:
+    """Return the impact of an outcome that is known for each cell of the counts.
+
+    Parameters
+    ----------
+    counts : Counts
+        Of persons.
+    outcome : int array
+        `SELECTED`, `NOT_SELECTED` or `MISSING`, for each cell.
+    names : tuple of str
+        The outcome, what selected is called, and what not selected is called.
+    table : Table
+        Where the counts come from.
+    roles : Roles
+        Their protected columns and references.
+    rule : Rule
+    confidence : float
+    """
+    title, selected, not_selected = names
+    column_codes = np.stack([counts.codes[column] for column in roles.protected])
+    combinations, cells = np.unique(column_codes, axis=1, return_inverse=True)
+    combination_count = combinations.shape[1]
+    answers = (not_selected, selected, None)
+    # MISSING is -1, the last of the three. Combinations that nobody belongs to stay in as zeros,
+    # so that every group and both outcomes are known by name.
+    persons = np.bincount(
+        cells.ravel() * len(answers) + outcome % len(answers),
+        weights=counts.rows,
+        minlength=combination_count * len(answers),
+    )
+    columns: dict[str, list[Any]] = {}
+    for column, codes in zip(roles.protected, combinations, strict=True):
+        values = [*counts.values[column], None]  # the last is what the code -1 points to
+        columns[column] = of_one_type([values[code] for code in np.repeat(codes, len(answers))])
+    columns[title] = list(answers) * combination_count
+    columns[PERSONS] = persons.astype(np.int64).tolist()
+    aggregated = open_table(nw.from_dict(columns, backend="pyarrow").to_native())
+    designated = roles.reference if rule.reference == "highest" else roles.designated
+    result = impact(
+        replace(aggregated, name=table.name, reading=table.reading),
+        protected=roles.protected,
+        outcome=title,
+        favorable=selected,
+        reference={
+            column: group for column, group in designated.items() if column in roles.protected
+        },
+        rule=rule,
+        weights=PERSONS,
+        weights_are="counts",
+        confidence=confidence,
+    )
+    return replace(
+        result, weights=roles.weights, weights_are="counts" if roles.weights else None
+    )
+
+
+def merged_notes(notes_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the notes of several comparisons: what all of them say once, the rest with its title.
+
+    Examples
+    --------
+    >>> merged_notes({"offered": ["a", "b"], "hired": ["a", "c"]})
+    ('a', 'offered: b', 'hired: c')
+    """
+    everything = [note for notes in notes_of.values() for note in notes]
+    shared = dict.fromkeys(note for note in everything if everything.count(note) > 1)
+    return (
+        *shared,
+        *(
+            f"{title}: {note}"
+            for title, notes in notes_of.items()
+            for note in notes
+            if note not in shared
+        ),
+    )
