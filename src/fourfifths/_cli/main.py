@@ -15,6 +15,8 @@ import typer
 from typer.core import TyperCommand
 
 from fourfifths._cli.about import datasets, demo, rules
+from fourfifths._cli.analyses.cuts import cuts
+from fourfifths._cli.analyses.stages import stages
 from fourfifths._cli.audit import audit
 from fourfifths._cli.certify import certify, verify
 from fourfifths._cli.repair import repair
@@ -55,6 +57,14 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     tradeoff: (
         "fourfifths tradeoff german --model LR --out curve.csv --plot curve.png",
         "fourfifths tradeoff loans.csv --protected sex --outcome approved --repeats 5",
+    ),
+    stages: (
+        "fourfifths stages hires.csv --protected sex --stage interviewed --stage hired",
+        "fourfifths stages h.csv --protected sex --stage-column status --order applied,hired",
+    ),
+    cuts: (
+        "fourfifths cuts ricci --score combined --select 0.2 --plot cuts.png",
+        "fourfifths cuts tests.csv --protected race --score points --score-bands 10",
     ),
     share: (
         "fourfifths share 339 870 --share 0.791",

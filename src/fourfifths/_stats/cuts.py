@@ -69,9 +69,7 @@ def ratio_band(
     ([0.3333], [1.0])
     """
     low = np.maximum(rate - margin, 0) / np.minimum(rate_reference + margin_reference, 1)
-    high = divide(
-        np.minimum(rate + margin, 1), np.maximum(rate_reference - margin_reference, 0)
-    )
+    high = divide(np.minimum(rate + margin, 1), np.maximum(rate_reference - margin_reference, 0))
     return np.asarray(low), high
 
 

@@ -1,8 +1,9 @@
 """Count once, compare several times: what the analyses of stages and of cuts have in common.
 
 The rows are counted as they are, and what is missing is sorted out among the distinct values: that
-is as fast as the query that one would write by hand. For each comparison the counts become an aggregated table, one row per group and outcome with a number of persons. So
-every comparison of an analysis is one that `impact` makes, with its rule, its tests and its notes.
+is as fast as the query that one would write by hand. For each comparison the counts become an
+aggregated table, one row per group and outcome with a number of persons. So every comparison of an
+analysis is one that `impact` makes, with its rule, its tests and its notes.
 """
 
 from __future__ import annotations
@@ -45,16 +46,12 @@ def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
     table = with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
     if roles.weights:
         table = table.with_numbers(roles.weights, "persons")
-    counts = count(
-        table, [*roles.protected, *keys], weights=roles.weights, weights_are="counts"
-    )
+    counts = count(table, [*roles.protected, *keys], weights=roles.weights, weights_are="counts")
     by_value = [key for key in counts.values if key not in roles.bands]
     return name_bands(without_missing_values(counts, by_value, roles.unknown), roles.bands)
 
 
-def without_missing_values(
-    counts: Counts, keys: Sequence[str], unknown: Sequence[Value]
-) -> Counts:
+def without_missing_values(counts: Counts, keys: Sequence[str], unknown: Sequence[Value]) -> Counts:
     """Return the counts with every value that means missing coded as `MISSING`.
 
     As `Table.with_missing` does it for rows: blank text is missing, and so are the user's tokens; a
@@ -141,9 +138,7 @@ def counted_impact(
         weights_are="counts",
         confidence=confidence,
     )
-    return replace(
-        result, weights=roles.weights, weights_are="counts" if roles.weights else None
-    )
+    return replace(result, weights=roles.weights, weights_are="counts" if roles.weights else None)
 
 
 def merged_notes(notes_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule, RuleName, get_rule
 from fourfifths._results import Record, Result
 from fourfifths._tables.counts import MISSING, Counts
-from fourfifths._tables.groups import find_value
 from fourfifths._tables.roles import Roles, assign_roles
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import is_text
@@ -199,7 +198,8 @@ def stages(
     stage_column : str, optional
         Instead of `stages`: the column that holds the last stage that a person reached.
     order : sequence of str
-        The values of `stage_column`, from the stage where everyone starts to the last.
+        The values of `stage_column`, from the stage where everyone starts to the last. Case and
+        surrounding spaces do not matter.
     blank : {"missing", "not reached"}
         What a blank means in a column of yes and no, for someone who reached the stage before.
         "missing": it is not known; the person is left out of the step and counted. A blank after a
@@ -225,7 +225,7 @@ def stages(
     Notes
     -----
     Under Connecticut v. Teal, 457 U.S. 440 (1982), a bottom line without adverse impact is no
-    defence for a step that has it; 29 CFR 1607.4(C) had agencies look at the bottom line first.
+    defence for a step that has it. 29 CFR 1607.4(C) asks for the steps where the bottom line has it.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def stages(
         start = ALL_ROWS
     else:
         states = status_states(stage_column, counts, order=order)
-        start, *names = order
+        start, names = order[0], tuple(order[1:])
     reached, skipped = reached_stages(states, counts, names=names, skips=skips)
     outcomes, bottom_line = step_outcomes(states, reached)
     if stage_column is None:
@@ -332,7 +332,8 @@ def check_stages(
         )
     if stage_column is not None:
         names = tuple(order)
-        if len(set(map(str, names))) < max(len(names), 2) or isinstance(order, str):
+        different = {str(name).strip().casefold() for name in names}
+        if len(different) < max(len(names), 2) or isinstance(order, str):
             raise OptionError(
                 f"order={order!r}: expected two or more different values of {stage_column!r}, from "
                 "the stage where everyone starts to the last, as in order=['applied', 'hired']"
@@ -351,9 +352,7 @@ def check_stages(
     return names
 
 
-def check_columns(
-    table: Table, columns: Sequence[str], *, roles: Roles, argument: str
-) -> None:
+def check_columns(table: Table, columns: Sequence[str], *, roles: Roles, argument: str) -> None:
     """Raise if a column of stages does not exist, has another role, or holds no plain values."""
     for column in columns:
         kind = table.dtype(table.column(column, argument))
@@ -419,9 +418,7 @@ def flag_states(column: str, counts: Counts, *, blank: BlankMeans) -> IntArray:
             "a person reached, name it with stage_column="
         )
     is_date = A_DATE in values
-    code_states = [
-        SELECTED if is_date or word in REACHED_WORDS else NOT_SELECTED for word in words
-    ]
+    code_states = [SELECTED if is_date or word in REACHED_WORDS else NOT_SELECTED for word in words]
     blank_state = NOT_SELECTED if is_date or blank == "not reached" else MISSING
     return np.array([*code_states, blank_state], dtype=np.int64)[counts.codes[column]]
 
@@ -432,13 +429,10 @@ def status_states(column: str, counts: Counts, *, order: Sequence[str]) -> IntAr
     The column holds the last stage that a person reached; where it is blank, nothing is known.
     """
     values = counts.values[column]
-    steps = {
-        find_value(
-            name, values, message=f"order={name!r}: never occurs in {column!r}", error=OptionError
-        ): step
-        for step, name in enumerate(order)
-    }
-    others = [value for value in values if value not in steps]
+    # A name that never occurs is a stage at which no one stopped.
+    step_of = {str(name).strip().casefold(): step for step, name in enumerate(order)}
+    steps = [step_of.get(str(value).strip().casefold()) for value in values]
+    others = [value for value, step in zip(values, steps, strict=True) if step is None]
     if others:
         is_other = np.isin(counts.codes[column], [values.index(value) for value in others])
         raise ColumnError(
@@ -447,7 +441,7 @@ def status_states(column: str, counts: Counts, *, order: Sequence[str]) -> IntAr
             "where it belongs, or, if it does not say which stage was reached, give "
             f"unknown=[{others[0]!r}]"
         )
-    last_step = np.array([*(steps[value] for value in values), MISSING])[counts.codes[column]]
+    last_step = np.array([*steps, MISSING], dtype=np.int64)[counts.codes[column]]
     stage = np.arange(1, len(order))[:, None]
     states = np.where(last_step >= stage, SELECTED, NOT_SELECTED)
     return np.where(last_step == MISSING, MISSING, states)
