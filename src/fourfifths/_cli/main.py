@@ -59,8 +59,8 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
         "fourfifths tradeoff loans.csv --protected sex --outcome approved --repeats 5",
     ),
     stages: (
-        "fourfifths stages hires.csv --protected sex --stage interviewed --stage hired",
-        "fourfifths stages h.csv --protected sex --stage-column status --order applied,hired",
+        "fourfifths stages h.csv --protected sex --stage interviewed --stage hired",
+        "fourfifths stages h.csv --protected sex --stage-column at --order new,hired",
     ),
     cuts: (
         "fourfifths cuts ricci --score combined --select 0.2 --plot cuts.png",

@@ -356,8 +356,9 @@ def cuts(
     Notes
     -----
     The interval at a cut is the score interval (Koopman; Miettinen and Nurminen), without the exact
-    one that `impact` may take for few rows. It holds for a cut that was fixed in advance. The simultaneous band holds for all cuts, groups and references at once (Dvoretzky,
-    Kiefer and Wolfowitz), so also for the cut that looks best; it is wider.
+    one that `impact` may take for few rows. It holds for a cut that was fixed in advance. The
+    simultaneous band holds for all cuts, groups and references at once (Dvoretzky, Kiefer and
+    Wolfowitz), so also for the cut that looks best; it is wider.
 
     A score with more than about 25,000 distinct values is cut at about a thousand of them, with
     about as many rows between one and the next. The counts at these cuts are exact.

@@ -27,8 +27,8 @@ MAX_PEEKED_SCORES = 25_000
 LEVELS = 1000
 # A level with more than this share of the rows is cut finer, unless it holds a single score.
 MAX_LEVEL_SHARE = 0.01
-MAX_SEGMENTS = 10
-MAX_REFINEMENTS = 3
+EQUAL_SEGMENTS, MAX_HEAVY_LEVELS = 16, 10
+MAX_REFINEMENTS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,13 +151,19 @@ def level_histogram(
 
 
 def refined(histogram: FloatArray) -> list[Segment]:
-    """Return segments in which each of the largest levels is one, and so is what lies between."""
+    """Return segments with about as many rows each; the largest levels are segments by themselves.
+
+    Within a segment scores are taken to be spread evenly, so the next histogram is finer where
+    this one was too coarse.
+    """
     rows, low, high = histogram[:, 1], histogram[:, 2], histogram[:, 3]
-    heaviest = np.argsort(rows)[-MAX_SEGMENTS:]
+    share = rows / rows.sum()
+    heaviest = np.argsort(rows)[-MAX_HEAVY_LEVELS:]
     is_heavy = np.zeros(rows.size, dtype=bool)
-    is_heavy[heaviest] = rows[heaviest] > MAX_LEVEL_SHARE * rows.sum()
-    # A new segment starts at each large level, and after it.
-    starts = np.flatnonzero(is_heavy | np.concatenate([[True], is_heavy[:-1]]))
+    is_heavy[heaviest] = share[heaviest] > MAX_LEVEL_SHARE
+    part = np.floor((np.cumsum(share) - share) * EQUAL_SEGMENTS)
+    is_start = is_heavy | np.concatenate([[True], is_heavy[:-1] | (np.diff(part) > 0)])
+    starts = np.flatnonzero(is_start)
     ends = np.append(starts[1:], rows.size) - 1
     return [
         Segment(

@@ -225,7 +225,7 @@ def stages(
     Notes
     -----
     Under Connecticut v. Teal, 457 U.S. 440 (1982), a bottom line without adverse impact is no
-    defence for a step that has it. 29 CFR 1607.4(C) asks for the steps where the bottom line has it.
+    defence for a step that has it. 29 CFR 1607.4(C) asks for the steps if the bottom line has it.
 
     Examples
     --------
@@ -287,8 +287,9 @@ def stages(
 
     def measure(stage: str, after: str, outcome: IntArray, pool: BoolArray) -> StageImpact:
         return compare_step(
-            counts.take(pool),
-            outcome[pool],
+            counts,
+            outcome,
+            pool=pool,
             stage=stage,
             after=after,
             is_of_all_rows=after == start,
@@ -513,6 +514,7 @@ def compare_step(
     counts: Counts,
     outcome: IntArray,
     *,
+    pool: BoolArray,
     stage: str,
     after: str,
     is_of_all_rows: bool,
@@ -521,10 +523,14 @@ def compare_step(
     rule: Rule,
     confidence: float,
 ) -> StageImpact:
-    """Compare the groups at one step; `counts` holds only who reached the stage before."""
+    """Compare the groups at one step; `pool` marks the cells of who reached the stage before."""
+    # Groups that are not in the pool stay in the counts, as nobody, so that a note names them.
+    counts = replace(counts, rows=np.where(pool, counts.rows, 0.0))
     result, why = None, ""
-    if not np.any(outcome != MISSING):
-        why = f"no one reached {after}" if not outcome.size else f"every {stage} is missing"
+    if not np.any(pool):
+        why = f"no one reached {after}"
+    elif not np.any(pool & (outcome != MISSING)):
+        why = f"every {stage} is missing"
     else:
         try:
             result = counted_impact(

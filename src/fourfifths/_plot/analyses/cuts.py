@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fourfifths._impact.analyses.cuts import AttributeCuts, Cuts
+from fourfifths._impact.analyses.cuts import MAX_DENOMINATOR, AttributeCuts, Cuts
 from fourfifths._plot.style import LINE, draw, literal, tidy
 from fourfifths.errors import OptionError
 
@@ -74,6 +76,8 @@ def draw_panel(axis: Axes, result: Cuts, attribute: AttributeCuts) -> None:
                 linewidth=0.8,
             )
     axis.axhline(result.threshold, color=LINE, linestyle="--", linewidth=1)
+    line = str(Fraction(str(result.threshold)).limit_denominator(MAX_DENOMINATOR))
+    axis.text(1.005, result.threshold, line, transform=axis.get_yaxis_transform(), va="center")
     axis.axhline(1, color=LINE, linewidth=0.8)
     if attribute.reference is not None:
         axis.axhline(1 / result.threshold, color=LINE, linestyle="--", linewidth=1)
@@ -87,5 +91,6 @@ def draw_panel(axis: Axes, result: Cuts, attribute: AttributeCuts) -> None:
     axis.set_title(
         literal(f"{attribute.name}, compared with {reference}"), loc="left", fontsize="medium"
     )
-    axis.legend(frameon=False, fontsize="small", loc="lower left")
+    # Beside the panel: inside it there is no corner that ratios leave free.
+    axis.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.04, 1))
     tidy(axis)

@@ -18,8 +18,8 @@ MAX_CUTS_SHOWN = 50
 MAX_RANGES_SHOWN = 5
 CLOSING = (
     "The table shows a choice of cuts, with about as many persons between one and the next; JSON "
-    "and CSV have all of them, with the intervals and the simultaneous band. The table shows what a "
-    "cut does to the rates, not whether the score is related to the job. Not legal advice."
+    "and CSV have all of them, with the intervals and the simultaneous band. It shows what a cut "
+    "does to the rates, not whether the score is related to the job. Not legal advice."
 )
 
 
@@ -64,7 +64,7 @@ def shown_cuts(selected: IntArray, limit: int = MAX_CUTS_SHOWN) -> IntArray:
     Examples
     --------
     >>> shown_cuts(np.array([100, 99, 98, 51, 50, 1]), limit=3).tolist()
-    [0, 4, 5]
+    [0, 3, 5]
     """
     if selected.size <= limit:
         return np.arange(selected.size)
