@@ -13,7 +13,7 @@ import pytest
 from referencing import Registry, Resource
 
 import fourfifths
-from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
+from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, WeightsError
 
 SCHEMAS = Path(__file__).parents[3] / "docs" / "schema"
 STAGES = ["interviewed", "offered", "hired"]
@@ -226,6 +226,23 @@ def test_a_late_step_that_no_one_reached():
         people("F n n\nM n n"), protected="sex", stages=STAGES[:2], reference="M"
     )
     assert result.steps[1].why == "no one reached interviewed"
+
+
+def test_a_stage_may_be_called_like_a_protected_column_or_what_is_counted():
+    table = pd.DataFrame({"sex": list("FFMM"), "at": ["new", "sex", "sex", "number of persons"]})
+    order = ["new", "sex", "number of persons"]
+    result = fourfifths.stages(table, protected="sex", stage_column="at", order=order)
+    assert [(step.pool, step.reached) for step in result.steps] == [(4, 3), (3, 1)]
+    assert result["sex"]["F"].selected == 1
+
+
+@pytest.mark.parametrize("persons", [["1", "-1", "1", "1"], ["1", "0.5", "1", "1"], [0, 0, 0, 0]])
+def test_numbers_of_persons_are_whole(persons):
+    table = pd.DataFrame({"sex": list("FFMM"), "hired": list("ynyn"), "n": persons})
+    with pytest.raises(WeightsError, match="persons='n': expected a whole number of persons"):
+        fourfifths.stages(table, protected="sex", stages="hired", persons="n")
+    with pytest.raises(ColumnError, match="persons='m': no such column"):
+        fourfifths.stages(table, protected="sex", stages="hired", persons="m")
 
 
 def test_unknown_groups_and_bands():

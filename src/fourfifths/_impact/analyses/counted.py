@@ -8,7 +8,7 @@ analysis is one that `impact` makes, with its rule, its tests and its notes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from fourfifths._tables.groups import name_bands, with_bands
 from fourfifths._tables.roles import Roles
 from fourfifths._tables.table import Table, Value, open_table
 from fourfifths._tables.values import MissingText, is_number
+from fourfifths.errors import WeightsError
 
 # The codes of an outcome that an analysis has worked out for each cell.
 NOT_SELECTED, SELECTED = 0, 1
@@ -46,7 +47,14 @@ def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
     table = with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
     if roles.weights:
         table = table.with_numbers(roles.weights, "persons")
-    counts = count(table, [*roles.protected, *keys], weights=roles.weights, weights_are="counts")
+    keys = [*roles.protected, *keys]
+    try:
+        counts = count(table, keys, weights=roles.weights, weights_are="counts")
+    except WeightsError as error:
+        raise WeightsError(
+            f"persons={roles.weights!r}: expected a whole number of persons, 0 or more, in each "
+            "row, and not 0 in all; correct the column, or leave it out if a row is one person"
+        ) from error
     by_value = [key for key in counts.values if key not in roles.bands]
     return name_bands(without_missing_values(counts, by_value, roles.unknown), roles.bands)
 
@@ -121,24 +129,39 @@ def counted_impact(
     for column, codes in zip(roles.protected, combinations, strict=True):
         values = [*counts.values[column], None]  # the last is what the code -1 points to
         columns[column] = of_one_type([values[code] for code in np.repeat(codes, len(answers))])
-    columns[title] = list(answers) * combination_count
-    columns[PERSONS] = persons.astype(np.int64).tolist()
+    outcome_column = free_name(title, columns)
+    columns[outcome_column] = list(answers) * combination_count
+    persons_column = free_name(PERSONS, columns)
+    columns[persons_column] = persons.astype(np.int64).tolist()
     aggregated = open_table(nw.from_dict(columns, backend="pyarrow").to_native())
     designated = roles.reference if rule.reference == "highest" else roles.designated
     result = impact(
         replace(aggregated, name=table.name, reading=table.reading),
         protected=roles.protected,
-        outcome=title,
+        outcome=outcome_column,
         favorable=selected,
         reference={
             column: group for column, group in designated.items() if column in roles.protected
         },
         rule=rule,
-        weights=PERSONS,
+        weights=persons_column,
         weights_are="counts",
         confidence=confidence,
     )
     return replace(result, weights=roles.weights, weights_are="counts" if roles.weights else None)
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name for a new column; a stage may be called like a protected column.
+
+    Examples
+    --------
+    >>> free_name("hired", ["sex"]), free_name("sex", ["sex"])
+    ('hired', 'sex (outcome)')
+    """
+    while name in taken:
+        name += " (outcome)"
+    return name
 
 
 def merged_notes(notes_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

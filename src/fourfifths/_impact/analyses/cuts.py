@@ -381,6 +381,8 @@ def cuts(
     edges = check_score_bands(score_bands)
 
     opened = open_table(table)
+    if persons is not None:
+        opened.column(persons, "persons")
     roles = assign_roles(
         opened,
         protected=protected,

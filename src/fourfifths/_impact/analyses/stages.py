@@ -257,6 +257,8 @@ def stages(
             raise OptionError(f"{argument}={value!r}: expected one of {listed(choices)}")
 
     opened = open_table(table)
+    if persons is not None:
+        opened.column(persons, "persons")
     roles = assign_roles(
         opened,
         protected=protected,
