@@ -58,6 +58,10 @@ class OutputError(FourfifthsError):
     """A result cannot be written."""
 
 
+class ReadingWarning(UserWarning):
+    """What a repair assumed about the values of a table."""
+
+
 def nearest(word: object, choices: Iterable[object]) -> str:
     """Return ``"; did you mean 'x'?"`` for the choice closest to `word`, or nothing.
 

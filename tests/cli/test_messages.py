@@ -177,6 +177,7 @@ def test_every_option_with_a_value_is_in_the_table():
         "--help",
         "--effect",
         "--fail-on",
+        "--on",
         "--drop-protected",
     }
     options = {name for name in options if name.startswith("--")}

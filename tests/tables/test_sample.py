@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 from fourfifths._tables.sample import Features, days_of, read_features
 from fourfifths._tables.table import open_table
 
-GROUPS = [("a",), ("b",)]
+GROUPS = [(("a",),), (("b",),)]
 DAY = datetime.date(2020, 1, 1)
 MOMENT = datetime.datetime(2020, 1, 1, 3, 4, 5)
 COLUMNS = {
@@ -187,8 +187,8 @@ def test_rows_of_unknown_membership_are_not_read():
 
 
 def test_groups_of_two_columns_are_joint():
-    table = pl.DataFrame({"s": ["f", "f", "m", None], "r": [1, 2, 1, 1], "v": [1, 2, 3, 4]})
-    groups = [("f", 1), ("f", 2), ("m", 1)]
+    table = pl.DataFrame({"s": ["f", "F", "m", None], "r": [1, 2, 1, 1], "v": [1, 2, 3, 4]})
+    groups = [(("f", "F"), (1,)), (("f", "F"), (2,)), (("m",), (1,))]
     found = read_features(
         open_table(table),
         ["v"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from importlib.metadata import version
 from itertools import combinations
@@ -74,6 +75,7 @@ def certify(
     folds: int = 5,
     max_rows: int = MAX_ROWS,
     bands: Mapping[str, Sequence[float]] | None = None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: str | Sequence[Any] = (),
     random_state: int = 0,
     progress: bool = True,
@@ -117,7 +119,7 @@ def certify(
     max_rows : int
         The most rows that are audited in each pair, half from each group; they are sampled at
         random if there are more.
-    bands : mapping of column to sequence of numbers, optional
+    bands, ages : mapping, optional
         As for `impact`.
     unknown : str or sequence, optional
         Values that mean missing, in every column, beside null, NaN and empty text; like "?".
@@ -160,6 +162,7 @@ def certify(
         columns=columns,
         beta=beta,
         bands=bands,
+        ages=ages,
         unknown=unknown,
         folds=folds,
     )
@@ -246,13 +249,17 @@ def certify(
         data_sha256=features.sha256,
         random_state=int(random_state),
         versions={name: version(name) for name in VERSIONED_PACKAGES},
-        notes=certificate_notes(
-            plan,
-            ordered,
-            leaks=leaks,
-            audited=features.groups.size,
-            mixed=features.mixed,
-            custom=custom,
+        notes=(
+            *plan.notes,
+            *features.notes,
+            *certificate_notes(
+                plan,
+                ordered,
+                leaks=leaks,
+                audited=features.groups.size,
+                mixed=features.mixed,
+                custom=custom,
+            ),
         ),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from numbers import Integral
 from typing import Any
 
@@ -18,10 +19,11 @@ from fourfifths._tables.groups import (
     Group,
     attributes,
     choose_reference,
-    name_bands,
+    days_of_ages,
+    edges_of,
     tally,
 )
-from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
+from fourfifths._tables.roles import Roles, as_meant, assign_roles, choose_favorable, prepare
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, listed
 
@@ -82,8 +84,9 @@ class Plan:
         With bands and unknown values applied to the protected columns.
     protected, features, left_out : tuple of str
     outcome : str or None
-    groups : tuple of tuple
-        Their values in the table, where a band is a number.
+    groups : tuple of tuple of tuple
+        For each group and each protected column, the values that the table holds for it: several
+        spellings, or the code of a band.
     labels : tuple of str
         The names of the groups.
     sizes : tuple of int
@@ -96,6 +99,8 @@ class Plan:
         None if beta is to be estimated from the outcome.
     settings : dict
         The arguments that make the same plan again, ready for JSON.
+    notes : tuple of str
+        What was assumed when the table was read.
     """
 
     table: Table
@@ -103,7 +108,7 @@ class Plan:
     features: tuple[str, ...]
     outcome: str | None
     left_out: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[tuple[Group, ...], ...]
     labels: tuple[str, ...]
     sizes: tuple[int, ...]
     selected: tuple[int, ...]
@@ -111,6 +116,7 @@ class Plan:
     reference: int
     stated_beta: float | tuple[float, float] | None
     settings: dict[str, Any]
+    notes: tuple[str, ...] = ()
 
     def betas(self, members: Sequence[int], reference: int, confidence: float) -> dict[Side, Beta]:
         """Return the selection rate of some groups taken together, and that of another group.
@@ -157,6 +163,7 @@ def make_plan(
     columns: Sequence[str] | None,
     beta: float | Sequence[float] | None,
     bands: Mapping[str, Sequence[float]] | None,
+    ages: Mapping[str, date | str] | None,
     unknown: Any,
     folds: int,
 ) -> Plan:
@@ -172,6 +179,7 @@ def make_plan(
         favorable=favorable,
         reference=reference,
         bands=bands,
+        ages=ages,
         unknown=unknown,
         outcome_is="optional" if beta is not None else "needed",
     )
@@ -179,8 +187,7 @@ def make_plan(
 
     prepared = prepare(opened, roles, features)
     outcome_column = [roles.outcome] if roles.outcome else []
-    raw_counts = count(prepared, [*roles.protected, *outcome_column])
-    counts = name_bands(raw_counts, roles.bands)
+    counts = as_meant(count(prepared, [*roles.protected, *outcome_column]), roles, opened)
     # The last attribute is the joint one, where there are several protected columns.
     attribute = attributes(counts, roles.protected)[-1]
     selected, rated, favorable_value = count_selections(attribute, counts, roles)
@@ -214,10 +221,9 @@ def make_plan(
         features=features,
         outcome=roles.outcome,
         left_out=left_out,
-        # Rows are matched to groups in the table itself, where a band is a number, not a label.
         groups=tuple(
             tuple(
-                raw_counts.values[column][counts.values[column].index(value)]
+                counts.members[column][counts.values[column].index(value)]
                 for column, value in zip(attribute.protected, group, strict=True)
             )
             for group in attribute.groups
@@ -235,9 +241,16 @@ def make_plan(
             "reference": {column: str(value) for column, value in reference_values},
             "columns": list(features),
             "beta": list(stated_beta) if isinstance(stated_beta, tuple) else stated_beta,
-            "bands": {column: list(cut.edges) for column, cut in roles.bands.items()},
+            "bands": edges_of(roles.bands),
+            "ages": days_of_ages(roles.bands),
             "unknown": [str(token) for token in roles.unknown],
+            "reading": {
+                "decimal": opened.reading.decimal,
+                "known": [str(value) for value in opened.reading.known],
+                "exact_values": opened.reading.exact_values,
+            },
         },
+        notes=counts.notes,
     )
 
 

@@ -15,7 +15,7 @@ from fourfifths._certify.auditors import AuditorName
 from fourfifths._certify.certify import certify
 from fourfifths._certify.result import SCHEMA, Certificate
 from fourfifths._results import Result
-from fourfifths._tables.table import TableLike
+from fourfifths._tables.table import Table, TableLike, read_table
 from fourfifths.errors import OptionError, TableError, listed
 
 TOLERANCE = 1e-9
@@ -24,6 +24,7 @@ MAX_VALUE_LENGTH = 60
 # The table may have another name now, and the packages other versions: that alone is no difference.
 REMARKED = ("table", "versions")
 NEEDED_SETTINGS = {"protected", "columns", "auditors", "confidence", "folds", "random_state"}
+READING_ARGUMENTS = {"decimal", "known", "exact_values"}  # of `read_table`
 # Arguments of `certify` that say nothing about the certificate itself.
 NOT_SETTINGS = {"table", "progress"}
 
@@ -95,7 +96,10 @@ def verify(
     stated = certificate if isinstance(certificate, dict) else read_certificate(Path(certificate))
     # When and by which command a page was made is not part of the certificate.
     stated = {key: value for key, value in stated.items() if key != "provenance"}
-    rerun = certify(table, **stated_settings(stated), progress=progress)
+    settings = stated_settings(stated)
+    reading = settings.pop("reading", {})
+    opened = table if isinstance(table, Table) else read_table(table, **reading)
+    rerun = certify(opened, **settings, progress=progress)
     # Through JSON, so that both have the same types.
     current = json.loads(rerun.to_json())
     # The hash first: other data explain every further difference.
@@ -144,7 +148,8 @@ def stated_settings(stated: dict[str, Any]) -> dict[str, Any]:
     missing = sorted(NEEDED_SETTINGS - set(settings))
     if missing:
         raise OptionError(f"certificate: its settings lack {listed(missing)}")
-    unexpected = sorted(set(settings) - (set(signature(certify).parameters) - NOT_SETTINGS))
+    arguments = {*signature(certify).parameters, "reading"} - NOT_SETTINGS
+    unexpected = sorted(set(settings) - arguments)
     if unexpected:
         raise OptionError(
             f"certificate: its settings contain {listed(unexpected)}, which certify does not know; "
@@ -159,6 +164,9 @@ def stated_settings(stated: dict[str, Any]) -> dict[str, Any]:
             f"certificate: its auditors {listed(custom)} are custom classifiers, which a file "
             "cannot hold; run certify with these classifiers instead"
         )
+    reading = settings.get("reading", {})
+    if not isinstance(reading, dict) or not {*reading} <= READING_ARGUMENTS:
+        raise OptionError(f"certificate: its reading is {reading!r}; expected what certify wrote")
     if isinstance(settings.get("beta"), list):
         settings["beta"] = tuple(settings["beta"])
     return settings

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fourfifths._cli.options import (
     FAILED,
     FORMAT_OPTION,
+    AgeFrom,
     Band,
     DecimalMark,
     ExactValues,
@@ -17,6 +19,7 @@ from fourfifths._cli.options import (
     Format,
     HeaderRow,
     Known,
+    On,
     Out,
     Outcome,
     Plot,
@@ -24,11 +27,13 @@ from fourfifths._cli.options import (
     Sheet,
     Source,
     Unknown,
+    ages,
     bands,
     check_outputs,
     deliver,
     opened,
     reference_of,
+    with_births,
 )
 from fourfifths.errors import OptionError
 
@@ -85,6 +90,14 @@ def audit(
         WeightsAre,
         typer.Option(help="Sampling weights, or counts of persons in an aggregated table."),
     ] = WeightsAre.SAMPLING,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="n=COL,selected=COL",
+            help="The table has one row per group: the columns of its numbers, instead of an "
+            "outcome.",
+        ),
+    ] = None,
     within: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +117,8 @@ def audit(
         typer.Option(help="Take the median of all rows, or of rows whose group is known."),
     ] = MedianOf.ALL,
     band: Band = None,
+    age_from: AgeFrom = None,
+    on: On = None,
     unknown: Unknown = None,
     known: Known = None,
     exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
@@ -132,6 +147,7 @@ def audit(
             f"--fail-on: {profile.name} draws no line, so that nothing can fail; leave it out, or "
             "choose another --rule"
         )
+    protected = with_births(protected, age_from)
     table = opened(
         source,
         sheet=sheet,
@@ -149,14 +165,37 @@ def audit(
         rule=profile,
         weights=weights,
         weights_are=weights_are.value,
+        counts=counted(counts),
         within=within,
         score=score,
         median_of=median_of.value,
-        bands=bands(band, protected),
+        bands=bands(band, age_from or protected),
+        ages=ages(age_from, on),
         unknown=unknown or (),
     )
     deliver(result, form, source=source, out=out, plot=plot)
     raise typer.Exit(FAILED if fail_on is not None and fails(result, fail_on) else 0)
+
+
+def counted(text: str | None) -> dict[Any, str] | None:
+    """Read n=COL,selected=COL.
+
+    Examples
+    --------
+    >>> counted("n=Applicants,selected=Hired, in 2025")
+    {'n': 'Applicants', 'selected': 'Hired, in 2025'}
+    """
+    if text is None:
+        return None
+    # A column's own name may hold a comma; then no name of a number follows.
+    entries = re.split(r",\s*(?=(?:n|selected|not_selected)=)", text)
+    numbers = dict(entry.split("=", 1) for entry in entries if "=" in entry)
+    if len(numbers) != 2 or len(entries) != 2:
+        raise OptionError(
+            f"--counts {text}: expected the columns of two numbers, as in "
+            "n=Applicants,selected=Hired"
+        )
+    return numbers
 
 
 def fails(result: Impact, fail_on: FailOnFinding) -> bool:

@@ -9,6 +9,7 @@ import typer
 
 from fourfifths._cli.options import (
     FORMAT_OPTION,
+    AgeFrom,
     Auditor,
     Band,
     Beta,
@@ -19,6 +20,7 @@ from fourfifths._cli.options import (
     Favorable,
     HeaderRow,
     Known,
+    On,
     Out,
     Outcome,
     PageFormat,
@@ -29,6 +31,7 @@ from fourfifths._cli.options import (
     Sheet,
     Source,
     Unknown,
+    ages,
     bands,
     check_outputs,
     deliver,
@@ -36,6 +39,7 @@ from fourfifths._cli.options import (
     rates,
     reference_of,
     verdict_code,
+    with_births,
 )
 
 
@@ -55,6 +59,8 @@ def certify(
         int, typer.Option(help="Of a larger table, audit a sample of so many rows.")
     ] = 100_000,
     band: Band = None,
+    age_from: AgeFrom = None,
+    on: On = None,
     unknown: Unknown = None,
     known: Known = None,
     exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
@@ -71,6 +77,7 @@ def certify(
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=PageFormat)
     from fourfifths._certify.certify import certify as run
 
+    protected = with_births(protected, age_from)
     table = opened(
         source,
         sheet=sheet,
@@ -92,7 +99,8 @@ def certify(
         confidence=confidence,
         folds=folds,
         max_rows=max_rows,
-        bands=bands(band, protected),
+        bands=bands(band, age_from or protected),
+        ages=ages(age_from, on),
         unknown=unknown or (),
         random_state=random_state,
     )

@@ -35,6 +35,7 @@ class Option:
 
 
 OPTIONS: Mapping[str, Option] = {
+    "ages": Option(name="--age-from", is_leading=True),
     "amount": Option(name="--amount"),
     "amounts": Option(name="--amounts", several="commas", is_leading=True),
     "auditors": Option(name="--auditor", is_leading=True),
@@ -44,6 +45,7 @@ OPTIONS: Mapping[str, Option] = {
     "beta": Option(name="--beta", several="commas", is_leading=True),
     "columns": Option(name="--columns", is_leading=True),
     "confidence": Option(name="--confidence"),
+    "counts": Option(name="--counts", several="commas", is_leading=True),
     "decimal": Option(name="--decimal"),
     "exact_values": Option(name="--exact-values"),
     "favorable": Option(name="--favorable", is_leading=True),
@@ -195,6 +197,10 @@ def as_options(argument: str, value: Any) -> str:
     --------
     >>> as_options("columns", ["pay", "home town"])
     "--columns pay --columns 'home town'"
+    >>> as_options("counts", {"n": "Applicants", "selected": "Hired"})
+    '--counts n=Applicants,selected=Hired'
+    >>> as_options("ages", {"born": "2026-01-01"})
+    '--age-from born --on 2026-01-01'
     """
 
     def with_commas(value: Any) -> str:
@@ -212,6 +218,14 @@ def as_options(argument: str, value: Any) -> str:
         ):
             name = OPTIONS["order"].name
         entries = [f"{key}={with_commas(entry)}" for key, entry in value.items()]
+        if argument == "counts":
+            entries = [",".join(entries)]
+        elif argument == "ages":
+            # At the shell all ages count on one day.
+            day = next(iter(value.values()), None)
+            return " ".join(
+                [*(shlex.join([name, key]) for key in value), shlex.join(["--on", str(day)])]
+            )
     elif isinstance(value, list | tuple) and option.several == "repeated":
         entries = list(value)
     return " ".join(f"{name} {quote_for_shell(with_commas(entry))}" for entry in entries) or name

@@ -132,6 +132,17 @@ Band = Annotated[
         help="Cut a numeric protected column into groups: age=40 makes under 40, and 40 and over.",
     ),
 ]
+AgeFrom = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL",
+        help="A protected column of dates of birth: --age-from born --on 2026-01-01 --band 40.",
+    ),
+]
+On = Annotated[
+    str | None,
+    typer.Option(metavar="DATE", help="The day on which the ages of --age-from count."),
+]
 Unknown = Annotated[
     list[str] | None,
     typer.Option(metavar="V", help="A value that means missing, in any column; repeat it."),
@@ -418,15 +429,12 @@ def pairs(
     return values
 
 
-def bands(texts: Sequence[str] | None, protected: Sequence[str] | None) -> dict[str, list[float]]:
-    """Read COL=N,N; with one protected column N,N will do."""
-    columns = list(protected or ())
-    named = [
-        f"{columns[0]}={text}" if len(columns) == 1 and "=" not in text else text
-        for text in texts or ()
-    ]
+def bands(texts: Sequence[str] | None, columns: Sequence[str] | None) -> dict[str, list[float]]:
+    """Read COL=N,N; where there is one column to cut, N,N will do."""
+    only = f"{columns[0]}=" if columns and len(columns) == 1 else ""
+    named = [text if "=" in text else f"{only}{text}" for text in texts or ()]
     edges = {}
-    for column, text in pairs(named, "--band", protected).items():
+    for column, text in pairs(named, "--band", columns).items():
         try:
             edges[column] = [float(edge) for edge in text.split(",")]
         except ValueError:
@@ -434,6 +442,23 @@ def bands(texts: Sequence[str] | None, protected: Sequence[str] | None) -> dict[
                 f"--band {column}={text}: expected numbers separated by commas, as in age=40"
             ) from None
     return edges
+
+
+def ages(columns: Sequence[str] | None, on: str | None) -> dict[str, str] | None:
+    """Return the day on which the ages of each column of dates of birth count."""
+    if columns and on is None:
+        raise OptionError(
+            f"--age-from {columns[0]}: on which day do ages count? Give it, as in --on 2026-01-01"
+        )
+    if on is not None and not columns:
+        raise OptionError(f"--on {on}: is the day of --age-from, which is missing")
+    return {column: str(on) for column in columns} if columns else None
+
+
+def with_births(protected: list[str] | None, age_from: Sequence[str] | None) -> list[str] | None:
+    """Return the protected columns, dates of birth among them."""
+    columns = list(dict.fromkeys([*(protected or ()), *(age_from or ())]))
+    return columns or None
 
 
 def rates(text: str | None) -> float | tuple[float, float] | None:

@@ -10,6 +10,7 @@ import typer
 
 from fourfifths._cli.options import (
     FORMAT_OPTION,
+    AgeFrom,
     Auditor,
     Band,
     Columns,
@@ -20,6 +21,7 @@ from fourfifths._cli.options import (
     HeaderRow,
     Jobs,
     Known,
+    On,
     Out,
     Outcome,
     Plot,
@@ -29,11 +31,13 @@ from fourfifths._cli.options import (
     Sheet,
     Source,
     Unknown,
+    ages,
     bands,
     check_outputs,
     deliver,
     opened,
     reference_of,
+    with_births,
 )
 from fourfifths.errors import OptionError
 
@@ -82,6 +86,8 @@ def tradeoff(
     auditor: Auditor = None,
     confidence: Annotated[float, typer.Option(help="Of the intervals, and of the proof.")] = 0.95,
     band: Band = None,
+    age_from: AgeFrom = None,
+    on: On = None,
     unknown: Unknown = None,
     known: Known = None,
     exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
@@ -113,6 +119,7 @@ def tradeoff(
     from fourfifths._tradeoff.tradeoff import tradeoff as run
 
     choices: dict[str, Any] = {"methods": method, "scopes": scope, "auditors": auditor}
+    protected = with_births(protected, age_from)
     table = opened(
         source,
         sheet=sheet,
@@ -128,7 +135,8 @@ def tradeoff(
         favorable=favorable,
         reference=reference_of(reference, protected),
         columns=columns,
-        bands=bands(band, protected),
+        bands=bands(band, age_from or protected),
+        ages=ages(age_from, on),
         unknown=unknown or (),
         models=model,
         amounts=parsed_amounts,

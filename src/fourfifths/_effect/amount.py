@@ -16,10 +16,11 @@ from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._progress import steps
 from fourfifths._repair.repairer import Repairer
 from fourfifths._results import Record, Result, flat, plain
-from fourfifths._tables.load import load_rows
+from fourfifths._tables.load import load_rows, rows_of
 from fourfifths._tables.roles import assign_roles
 from fourfifths._tables.strata import stratum_names
 from fourfifths._tables.table import TableLike, open_table
+from fourfifths._tables.values import PLAIN, Reading, occurring_tokens, unknown_tokens
 from fourfifths.errors import GroupError, OptionError
 
 
@@ -157,13 +158,15 @@ def least_certified_amount(
     stratifying = stratum_names(repairer.protected, repairer.stratify_by)
     if stratifying is None:
         raise GroupError("repairer: name its protected columns, Repairer(protected=...)")
+    opened = open_table(table, repairer.reading)
     roles = assign_roles(
-        open_table(table),
+        opened,
         protected=stratifying,
         outcome=outcome,
         favorable=favorable,
         reference=reference,
         bands=repairer.bands,
+        ages=repairer.ages,
         unknown=repairer.unknown,
         outcome_is="needed" if beta is None else "optional",
     )
@@ -177,7 +180,7 @@ def least_certified_amount(
     options: dict[str, Any] = {
         "protected": list(fitted.strata_.by),
         "bands": fitted.bands or {},
-        "unknown": fitted.unknown,
+        "ages": fitted.ages or {},
         "outcome": roles.outcome,
         "favorable": roles.favorable,
         "reference": reference_values or None,
@@ -195,7 +198,19 @@ def least_certified_amount(
 
         def is_certified(amount: float) -> bool:
             repaired = repaired_folds(folds_of_rows, amount=amount)
-            certificates[amount] = certify(repaired.to_native(), progress=False, **options)
+            formats = {
+                column.name: column.number_format
+                for column in fitted.column_types_
+                if column.number_format != PLAIN
+            }
+            rows = rows_of(repaired.to_native(), reading=fitted.reading)
+            numbers = rows.with_numbers(list(formats), formats=formats).dataframe
+            # A token need not be left in a table that was repaired.
+            unknown = occurring_tokens(numbers, unknown_tokens(fitted.unknown))
+            readable: Any = numbers.to_native()
+            if fitted.reading != Reading():
+                readable = open_table(readable, fitted.reading)
+            certificates[amount] = certify(readable, progress=False, unknown=unknown, **options)
             progress_bar.advance(f"amount {amount:g}")
             return certificates[amount].verdict == "certified"
 

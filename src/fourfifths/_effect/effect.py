@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import narwhals as nw
@@ -19,10 +19,12 @@ from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEf
 from fourfifths._repair.columns.model import Model
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._tables.groups import choose_reference, find_value
-from fourfifths._tables.load import Rows
+from fourfifths._tables.load import Rows, with_columns
 from fourfifths._tables.roles import outcome_of
 from fourfifths._tables.strata import Unseen
+from fourfifths._tables.table import open_table
 from fourfifths._tables.types import ColumnType
+from fourfifths._tables.values import PLAIN, Reading, occurring_tokens
 from fourfifths.errors import ColumnError, GroupError, OutcomeError, listed
 
 EffectDetail = Literal["full", "quick"]
@@ -162,7 +164,7 @@ def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> No
                 f"columns: {roles.outcome!r} is the outcome; it cannot be repaired, nor make the "
                 "strata"
             )
-        outcome_of(rows.dataframe[roles.outcome], roles.favorable, rows.unknown)
+        outcome_of(rows.dataframe[roles.outcome], roles.favorable, rows.unknown, rows.reading)
     for column, group in _designated(fitted, roles).items():
         if column not in strata.by:
             raise ColumnError(
@@ -281,7 +283,7 @@ def _audit_both(
                 np.column_stack(numbers)[audited_rows],
                 protected=protected,
                 reference=reference,
-                unknown=rows.unknown,
+                rows=rows,
                 roles=roles,
                 random_state=random_state,
                 certify=certify,
@@ -321,7 +323,7 @@ def _audit(
     *,
     protected: str,
     reference: str | None,
-    unknown: Sequence[Any],
+    rows: Rows,
     roles: AuditRoles,
     random_state: int,
     certify: Callable[..., Certificate],
@@ -330,8 +332,22 @@ def _audit(
     """Let auditors predict the stratum from the repaired columns, and a model select by them."""
     features = [column.name for column in fitted.column_types]
     outcome = [roles.outcome] if roles.outcome else []
+    # Repaired columns hold few values, which need not show any more how the numbers are written.
+    numbers = [
+        nw.new_series(column.name, values[:, place], backend=frame.implementation)
+        for place, column in enumerate(fitted.column_types)
+        if column.number_format != PLAIN
+    ]
+    audited = with_columns(frame.select(*dict.fromkeys([*features, *outcome, protected])), numbers)
+    # A token need not be left in a table that was repaired.
+    unknown = occurring_tokens(audited, rows.unknown)
+    table: Any = audited.to_native()
+    if rows.reading != Reading():
+        # The strata are groups, whatever they are called.
+        known = (*rows.reading.known, *fitted.strata.labels)
+        table = open_table(table, replace(rows.reading, known=known))
     certificate = certify(
-        frame.select(*dict.fromkeys([*features, *outcome, protected])).to_native(),
+        table,
         protected=[protected],
         reference=None if reference is None else {protected: reference},
         columns=features,
@@ -358,6 +374,7 @@ def _audit(
             outcome=roles.outcome,
             favorable=roles.favorable,
             unknown=unknown,
+            reading=rows.reading,
             random_state=random_state,
         )
     has_beta = roles.outcome is not None or roles.beta is not None

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal
 
 import narwhals as nw
@@ -27,8 +28,9 @@ from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import ModelImpact, RepairEffect
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.repairer import Repairer
+from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.load import Rows, load_rows, with_columns
-from fourfifths._tables.roles import Roles, assign_roles, outcome_of
+from fourfifths._tables.roles import Roles, assign_roles, check_tokens, outcome_of
 from fourfifths._tables.table import Table, open_table
 from fourfifths._tables.values import unknown_tokens
 from fourfifths._tables.write import write_table
@@ -37,6 +39,7 @@ from fourfifths.errors import (
     GroupError,
     OptionError,
     OutcomeError,
+    ReadingWarning,
     TableError,
     nearest,
 )
@@ -91,7 +94,8 @@ class FileRepair:
                 if column.kind in ("number", "integer")
                 and rows.dataframe[column.name].dtype == nw.String
             ]
-            frame = rows.with_numbers([column.name for column in text_columns]).dataframe
+            formats = {column.name: column.number_format for column in text_columns}
+            frame = rows.with_numbers(list(formats), formats=formats).dataframe
             # The type is the repair's, so that a file with only whole numbers, or none, has it too.
             floats = [
                 frame[column.name].cast(nw.Float64())
@@ -156,6 +160,7 @@ def repair_file(
     orders: Mapping[str, Sequence[str]] | None = None,
     amount: float | Literal["certified"] = 1.0,
     bands: Mapping[str, Sequence[float]] | None = None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: Any = (),
     roles: AuditRoles | None = None,
     options: Mapping[str, Any] | None = None,
@@ -167,7 +172,7 @@ def repair_file(
     ----------
     source : str
         A file, or the name of a shipped data set.
-    protected, stratify_by, columns, bands, unknown : optional
+    protected, stratify_by, columns, bands, ages, unknown : optional
         As for `Repairer`. By default every column is repaired that a rule could use.
     orders : mapping of str to sequence of str, optional
         The categories of ordered columns, lowest first.
@@ -188,9 +193,10 @@ def repair_file(
     rows = load_rows(source, unknown_tokens(unknown))
     if not len(rows):
         raise TableError(f"{rows.name}: the table has no rows")
+    check_tokens(rows.dataframe, rows.unknown)
     rows.check_columns(stratifying, "protected")
     table_roles, audit_roles = _roles(
-        table, rows, stratifying=stratifying or None, roles=roles, bands=bands
+        table, rows, stratifying=stratifying or None, roles=roles, bands=bands, ages=ages
     )
     stratifying = table_roles.protected
 
@@ -214,13 +220,16 @@ def repair_file(
             "beta": beta[0] if isinstance(beta, tuple) else beta,
         }
     kept = [audit_roles.outcome] if options.get("keep") else []
-    bands_of = {column: cut.edges for column, cut in table_roles.bands.items()}
     repairer = Repairer(
         None if stratify_by else stratifying,
         stratify_by=stratifying if stratify_by else None,
-        bands=bands_of or None,
+        bands=edges_of(table_roles.bands) or None,
+        ages=days_of_ages(table_roles.bands) or None,
         columns={name: tuple(all_orders[name]) if name in all_orders else None for name in names},
         unknown=rows.unknown,
+        known=rows.reading.known,
+        exact_values=rows.reading.exact_values,
+        decimal=rows.reading.decimal,
         **options,
     )
 
@@ -250,6 +259,7 @@ def repair_file(
         f"column {name!r} holds numbers and words; it was repaired as categories"
         for name in rows.mixed_columns(repairer.column_types_, repairer.columns)
     )
+    notes += repairer.notes_
     return _repaired(
         repairer,
         rows,
@@ -267,6 +277,7 @@ def warnings_shown_otherwise() -> Iterator[None]:
     with warnings.catch_warnings():
         # It becomes a note: the warning's advice is for Python.
         warnings.filterwarnings("ignore", ".* holds numbers and words", category=UserWarning)
+        warnings.simplefilter("ignore", ReadingWarning)
         # The proof says the same.
         warnings.filterwarnings("ignore", "blocks='certified'", category=UserWarning)
         yield
@@ -295,6 +306,7 @@ def apply_repair(
             "table, and a file has no others; apply it in Python, transform(X, protected=values)"
         )
     rows = load_rows(source, unknown_tokens(repairer.unknown))
+    rows = replace(rows, reading=repairer.reading)
     rows.check_columns(repairer.fitted_.needed_columns, "the saved repair")
     table_roles, audit_roles = _roles(
         open_table(source), rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
@@ -319,6 +331,7 @@ def _roles(
     stratifying: tuple[str, ...] | None,
     roles: AuditRoles | None,
     bands: Mapping[str, Sequence[float]] | None,
+    ages: Mapping[str, date | str] | None = None,
 ) -> tuple[Roles, AuditRoles]:
     """Return the roles of the table's columns, with what a shipped data set says of itself.
 
@@ -336,11 +349,12 @@ def _roles(
         favorable=roles.favorable,
         reference=roles.reference,
         bands=bands,
+        ages=ages,
         unknown=rows.unknown,
         outcome_is="optional",
     )
     if assigned.outcome is not None:
-        outcome_of(rows.dataframe[assigned.outcome], assigned.favorable, rows.unknown)
+        outcome_of(rows.dataframe[assigned.outcome], assigned.favorable, rows.unknown, rows.reading)
     reference = {
         column: group
         for column, group in assigned.designated.items()

@@ -7,6 +7,7 @@ fit that has seen it.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.values import unknown_tokens
-from fourfifths.errors import ColumnError, GroupError, OutcomeError
+from fourfifths.errors import ColumnError, GroupError, OutcomeError, ReadingWarning
 
 FOLDS = 5
 
@@ -71,15 +72,18 @@ def fitted_folds(frame: nw.DataFrame[Any], repairer: Repairer, *, random_state: 
         fixed["blocks"] = repairer.model_.blocks.tree.block_count
     split = StratifiedKFold(FOLDS, shuffle=True, random_state=random_state)
     try:
-        return [
-            Fold(
-                repairer=clone(repairer).set_params(**fixed).fit(frame[train].to_native()),
-                positions=test,
-                held_out=frame[test].to_native(),
-            )
-            # Rows without a stratum may be in any fold.
-            for train, test in split.split(codes, np.maximum(codes, 0))
-        ]
+        with warnings.catch_warnings():
+            # The fit to all rows warned of what was assumed about values.
+            warnings.simplefilter("ignore", ReadingWarning)
+            return [
+                Fold(
+                    repairer=clone(repairer).set_params(**fixed).fit(frame[train].to_native()),
+                    positions=test,
+                    held_out=frame[test].to_native(),
+                )
+                # Rows without a stratum may be in any fold.
+                for train, test in split.split(codes, np.maximum(codes, 0))
+            ]
     except (ColumnError, GroupError, OutcomeError) as error:
         # The fit to all rows had no error, so it is for the rows that are held out.
         raise GroupError(f"too few rows to hold a fifth out: {error}") from error

@@ -15,6 +15,8 @@ from fourfifths._certify.auditors import panel
 from fourfifths._effect.result import ModelImpact
 from fourfifths._impact.impact import impact
 from fourfifths._tables.roles import outcome_of
+from fourfifths._tables.table import open_table
+from fourfifths._tables.values import Reading
 from fourfifths.errors import OutcomeError
 
 MAX_ROWS = 100_000
@@ -31,6 +33,7 @@ def model_impact(
     outcome: str,
     favorable: Any,
     unknown: Sequence[Any] = (),
+    reading: Reading | None = None,
     random_state: int,
     model: Any = None,
     max_rows: int = MAX_ROWS,
@@ -50,6 +53,7 @@ def model_impact(
         The protected columns and the outcome of the same rows.
     protected, reference, outcome, favorable, unknown
         As for `impact`.
+    reading : Reading, optional
     random_state : int
         The seed of the folds and of the sample of rows.
     model : classifier, optional
@@ -62,7 +66,9 @@ def model_impact(
     ModelImpact or None
         None where the model selects every row or none: then there is no ratio.
     """
-    is_known, is_favorable, favorable_value = outcome_of(frame[outcome], favorable, unknown)
+    is_known, is_favorable, favorable_value = outcome_of(
+        frame[outcome], favorable, unknown, reading
+    )
     rows = np.flatnonzero(is_known)
     if rows.size > max_rows:
         random = np.random.default_rng(random_state)
@@ -87,8 +93,10 @@ def model_impact(
     # The selections take the place of the outcome, because no other column has its name.
     selections = nw.new_series(outcome, selected, backend=frame.implementation)
     table = frame[rows].select(*protected).with_columns(selections)
+    # The groups are what the caller made them, whatever they are called.
+    exact = Reading(known=tuple(table[protected[0]].unique().to_list()), exact_values=True)
     result = impact(
-        table.to_native(),
+        open_table(table.to_native(), exact),
         protected=protected,
         reference=reference,
         outcome=outcome,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any, get_args
 
 import numpy as np
@@ -13,26 +14,27 @@ from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import REFERENCE, Rule, RuleName, get_rule
 from fourfifths._impact.scores import MedianOf, check_score, score_measures, with_above_median
 from fourfifths._stats.proportions import holm
-from fourfifths._tables.counts import MISSING, Counts, WeightKind, count
-from fourfifths._tables.groups import attributes, name_bands
-from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
+from fourfifths._tables.counts import (
+    MISSING,
+    CountedColumn,
+    Counts,
+    WeightKind,
+    check_one_row_per_person,
+    count,
+    count_per_group,
+)
+from fourfifths._tables.groups import attributes
+from fourfifths._tables.roles import (
+    Roles,
+    as_meant,
+    assign_roles,
+    choose_favorable,
+    prepare,
+    unknown_members,
+)
 from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.values import PERHAPS_NOT_KNOWN, folded
 from fourfifths.errors import OptionError, TableError, listed
-
-# Values, in lower case, that usually mean that membership is not known.
-UNKNOWN_LOOKALIKES = {
-    "",
-    "?",
-    "na",
-    "n/a",
-    "nan",
-    "null",
-    "none",
-    "unknown",
-    "not known",
-    "missing",
-    ".",
-}
 
 
 def impact(
@@ -49,6 +51,8 @@ def impact(
     score: str | None = None,
     median_of: MedianOf = "all",
     bands: Mapping[str, Sequence[float]] | None = None,
+    ages: Mapping[str, date | str] | None = None,
+    counts: Mapping[CountedColumn, str] | None = None,
     unknown: str | Sequence[Any] = (),
     confidence: float = 0.95,
 ) -> Impact:
@@ -87,7 +91,14 @@ def impact(
         Whether the median of the scores is that of all rows, or only of rows of known membership.
     bands : mapping of column to sequence of numbers, optional
         Where to cut a numeric protected column into groups. A value equal to a cut belongs to the
-        group below it.
+        group above it: ``{"age": [40]}`` makes "under 40" and "40 and over".
+    ages : mapping of column to day, optional
+        Which protected columns hold dates of birth, and the day on which ages count, as in
+        ``{"born": "2026-01-01"}``. `bands` says where the ages, in completed years, are cut.
+    counts : mapping, optional
+        For a table with one row per group: the column of each number, "n" and "selected", or
+        "selected" and "not_selected", as in ``{"n": "Applicants", "selected": "Hired"}``. Such a
+        table has no outcome column.
     unknown : str or sequence, optional
         Values that mean missing, in every column, beside null, NaN and empty text; like "?".
     confidence : float
@@ -156,26 +167,28 @@ def impact(
         within=within,
         score=score,
         bands=bands,
+        ages=ages,
+        counts=counts,
         unknown=unknown,
         outcome_is="the score" if takes_median else "needed",
     )
-    counts, roles = count_outcomes(
+    cells, roles = count_outcomes(
         opened, roles, rule=profile, weights_are=weights_are, median_of=median_of
     )
     outcome_column = str(roles.outcome)
-    outcome_values = counts.values[outcome_column]
+    outcome_values = cells.values[outcome_column]
     # The values of the outcome are known only now that they are counted.
     favorable_value = choose_favorable(outcome_column, roles.favorable, outcome_values)
-    has_outcome = counts.codes[outcome_column] != MISSING
-    outcome_missing = int(counts.rows[~has_outcome].sum())
-    counts = counts.take(has_outcome)
-    selected = counts.codes[outcome_column] == outcome_values.index(favorable_value)
+    has_outcome = cells.codes[outcome_column] != MISSING
+    outcome_missing = int(cells.rows[~has_outcome].sum())
+    cells = cells.take(has_outcome)
+    selected = cells.codes[outcome_column] == outcome_values.index(favorable_value)
 
     comparisons = [
         compare(
-            attribute, counts, selected=selected, roles=roles, rule=profile, confidence=confidence
+            attribute, cells, selected=selected, roles=roles, rule=profile, confidence=confidence
         )
-        for attribute in attributes(counts, roles.protected)
+        for attribute in attributes(cells, roles.protected)
     ]
     # Holm's method adjusts for all comparisons of the audit, not only for those of one attribute.
     adjusted = holm(np.concatenate([comparison.p for comparison in comparisons]))
@@ -183,7 +196,7 @@ def impact(
     measured = tuple(
         wrap(
             comparison,
-            counts,
+            cells,
             selected=selected,
             holm_p=holm_p,
             roles=roles,
@@ -196,7 +209,7 @@ def impact(
     return Impact(
         rule=profile,
         table=opened.name,
-        rows=int(counts.rows.sum()),
+        rows=int(cells.rows.sum()),
         outcome=outcome_column,
         favorable=str(favorable_value),
         outcome_missing=outcome_missing,
@@ -206,10 +219,10 @@ def impact(
         within=roles.within,
         attributes=measured,
         notes=(
-            *opened.notes,
+            *cells.notes,
             *impact_notes(
                 measured,
-                counts,
+                cells,
                 roles=roles,
                 rule=profile,
                 weights_are=weights_are,
@@ -245,11 +258,13 @@ def count_outcomes(
         With the outcome that was counted.
     """
     # What is missing comes first: a "?" that means missing is not a wrong number.
-    table = prepare(table, roles)
+    opened, table = table, prepare(table, roles)
     if roles.weights:
         table = table.with_numbers(roles.weights, "weights")
     measures = {}
     if roles.score and rule.score == "above median":
+        if median_of == "known":
+            table = unknown_members(table, roles)
         table, above_median = with_above_median(
             table, roles.score, protected=roles.protected, median_of=median_of
         )
@@ -257,11 +272,25 @@ def count_outcomes(
     elif roles.score:
         table = table.with_numbers(roles.score, "score")
         measures = score_measures(table, roles.score, weights=roles.weights)
-    keys = [*roles.protected, *([roles.within] if roles.within else []), str(roles.outcome)]
-    counts = count(table, keys, weights=roles.weights, weights_are=weights_are, measures=measures)
+    keys = [*roles.protected, *([roles.within] if roles.within else [])]
+    if roles.counts:
+        for column in roles.counts.values():
+            table = table.with_numbers(column, "counts")
+        counts = count_per_group(table, keys, columns=roles.counts)
+        return as_meant(counts, roles, opened), roles
+    counts = count(
+        table,
+        [*keys, str(roles.outcome)],
+        weights=roles.weights,
+        weights_are=weights_are,
+        measures=measures,
+    )
+    if roles.weights is None:
+        check_one_row_per_person(opened, counts, [*keys, str(roles.outcome), str(roles.score)])
+    counts = as_meant(counts, roles, opened)
     if not np.any(counts.codes[str(roles.outcome)] != MISSING):
         raise TableError(f"outcome={roles.outcome!r}: every value is missing")
-    return name_bands(counts, roles.bands), roles
+    return counts, roles
 
 
 def impact_notes(
@@ -374,9 +403,7 @@ def unknown_notes(
     # They are only named. "None" may be a group, and to drop it would be a guess.
     for column in roles.protected:
         lookalikes = [
-            value
-            for value in counts.values[column]
-            if str(value).strip().lower() in UNKNOWN_LOOKALIKES
+            value for value in counts.values[column] if folded(str(value)) in PERHAPS_NOT_KNOWN
         ]
         if lookalikes:
             yield (

@@ -22,8 +22,15 @@ from scipy.stats import rankdata
 from fourfifths._arrays import FloatArray
 from fourfifths._repair.tree_text import trees_only
 from fourfifths._tables.load import Rows
-from fourfifths._tables.types import ColumnType, is_date, to_numbers
-from fourfifths._tables.values import is_text, known_values, read_numbers
+from fourfifths._tables.types import ColumnType, to_numbers
+from fourfifths._tables.values import (
+    Reading,
+    is_date,
+    is_text,
+    known_values,
+    read_numbers,
+    with_spellings,
+)
 from fourfifths.errors import OptionError, OutcomeError
 
 OutcomeKind = Literal["binary", "classes", "number"]
@@ -81,27 +88,37 @@ class Outcome:
     classes: tuple[Any, ...] = ()
 
 
-def read_outcome(name: str, column: Any, unknown: Sequence[Any] = ()) -> Outcome:
+def read_outcome(
+    name: str,
+    column: Any,
+    unknown: Sequence[Any] = (),
+    *,
+    reading: Reading | None = None,
+    notes: list[str] | None = None,
+) -> Outcome:
     """Return an outcome from a column of a dataframe, or from an array.
 
-    Two different values make classes, and so do texts; other numbers are ordered.
+    Two different values make classes, and so do texts; other numbers are ordered. What was assumed
+    about texts is added to `notes`.
     """
+    reading, notes = reading or Reading(), [] if notes is None else notes
     if not isinstance(column, nw.Series):
-        array = np.asarray(column)
-        if array.ndim == 2 and array.shape[1] == 1:
-            array = array[:, 0]
-        if array.ndim != 1:
-            raise OutcomeError(f"y: an array of {array.ndim} dimensions; expected one value a row")
-        column = series_of(name, array)
+        column = series_of(name, np.asarray(column))
     column = known_values(column, unknown)
-    is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
     if is_date(column.dtype):
         days = to_numbers(column, ColumnType(name=name, kind="date"))
         column = nw.new_series(name, days, backend=column.implementation)
         column = known_values(column)
     if is_text(column.dtype):
-        numbers = read_numbers(column.cast(nw.String()))
-        column = column if numbers is None else numbers
+        numbers = read_numbers(column.cast(nw.String()), reading=reading, notes=notes)
+        if numbers is None:
+            column, spellings = with_spellings(
+                column, role="outcome", unknown=unknown, reading=reading
+            )
+            notes += spellings.notes
+        else:
+            column = numbers
+    is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
     distinct = column.filter(~column.is_null()).unique().to_list()
     if len(distinct) < 2:
         raise OutcomeError(
@@ -143,6 +160,11 @@ def is_copy(column: FloatArray, outcome: FloatArray) -> bool:
 
 
 def series_of(name: str, array: Any) -> nw.Series[Any]:
+    """Return an array, or its only column, as a series."""
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise OutcomeError(f"y: an array of {array.ndim} dimensions; expected one value a row")
     values = array.tolist() if array.dtype.kind in "OUS" else array
     for library in ("pyarrow", "polars", "pandas"):
         try:

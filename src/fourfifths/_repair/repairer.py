@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Self, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from sklearn import get_config
@@ -24,16 +25,17 @@ from fourfifths._repair.fitted import FittedRepair, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
-from fourfifths._tables.groups import find_value, read_bands
+from fourfifths._tables.groups import Bands, find_value, read_bands
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, one_row, rows_of
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
-from fourfifths._tables.values import unknown_tokens
+from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens
 from fourfifths.errors import (
     ColumnError,
     OptionError,
     OutcomeError,
+    ReadingWarning,
     RepairError,
     listed,
     nearest,
@@ -42,6 +44,7 @@ from fourfifths.errors import (
 MAX_LEVELS = 16_384
 MIN_LEVELS = 2
 CHOICES: Mapping[str, Any] = {
+    "decimal": Literal[".", ",", None],
     "method": Method,
     "scope": Scope,
     "ties": Ties,
@@ -71,7 +74,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     stratify_by : str or sequence of str, optional
         Other columns to stratify by, instead of `protected`.
     bands : mapping of str to sequence of float, optional
-        Where a numeric stratifying column is cut into groups; an edge is in the group below it.
+        Where a numeric stratifying column is cut into groups; an edge is in the group above it.
+    ages : mapping of str to day, optional
+        Which stratifying columns hold dates of birth, and the day on which ages count; `bands` says
+        where the ages are cut.
     columns : sequence, or mapping of column to kind, optional
         The columns to repair: names, or places in an array. A mapping may say what a column is:
         "number", "category", or the categories in order, lowest first; None leaves it to the
@@ -87,6 +93,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         The favorable value of an outcome with two values; it decides what `beta` is.
     unknown : value or sequence, optional
         Values that mean missing, in every column, besides null, NaN and empty text.
+    known, exact_values, decimal : optional
+        As for `fourfifths.read_table`: values that are groups although they look like "not known";
+        whether values that differ only in case or in spaces are kept apart; the decimal mark of
+        numbers that are written as text.
     scope : {"blocks", "column"}
     blocks : int or "certified"
         How many blocks. More keep more of the score, and prove less. "certified" takes as many as
@@ -147,6 +157,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         What is proven for every rule on the repaired columns; None of a repair by column.
     seed_ : int
         The seed of all draws: `random_state`, or the one that was taken for None.
+    notes_ : tuple of str
+        What was assumed about the values of the table; `fit` warns of it too.
 
     Notes
     -----
@@ -175,10 +187,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         *,
         stratify_by: str | Sequence[str] | None = None,
         bands: Mapping[str, Sequence[float]] | None = None,
+        ages: Mapping[str, date | str] | None = None,
         columns: Sequence[Any] | Mapping[Any, AskedType] | None = None,
         keep: str | Sequence[str] | None = None,
         favorable: Any = None,
         unknown: Any = (),
+        known: Any = (),
+        exact_values: bool = False,
+        decimal: DecimalMark | None = None,
         scope: Scope = "blocks",
         blocks: BlockCount = "certified",
         variety: int = 1,
@@ -199,10 +215,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         self.protected = protected
         self.stratify_by = stratify_by
         self.bands = bands
+        self.ages = ages
         self.columns = columns
         self.keep = keep
         self.favorable = favorable
         self.unknown = unknown
+        self.known = known
+        self.exact_values = exact_values
+        self.decimal = decimal
         self.scope = scope
         self.blocks = blocks
         self.variety = variety
@@ -319,7 +339,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         rows = (
             self._read(row, reset=False)
             if table is row
-            else rows_of(table, unknown_tokens(self.unknown))
+            else rows_of(table, unknown_tokens(self.unknown), self.reading)
         )
         if not has_names and rows.frame is None:
             rows = self._read(table, reset=False)
@@ -368,10 +388,12 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         loaded.n_features_in_ = saved.n_features
         if saved.names is not None:
             loaded.feature_names_in_ = np.array(saved.names, dtype=object)
+        _check_band_names(path, saved.strata, read_bands(loaded.bands, loaded.ages))
         strata = replace(
             saved.strata,
-            bands=read_bands(loaded.bands),
+            bands=read_bands(loaded.bands, loaded.ages),
             passed=stratum_names(loaded.protected, loaded.stratify_by) is None,
+            exact_values=loaded.exact_values,
         )
         loaded.fitted_ = FittedRepair(
             strata=strata,
@@ -399,7 +421,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             rows,
             names,
             values=protected,
-            bands=read_bands(self.bands),
+            bands=read_bands(self.bands, self.ages),
             unseen=self.unseen,
             small=self.small,
         )
@@ -441,6 +463,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             key=self.key,
         )
         self._prove()
+        self.notes_ = tuple(dict.fromkeys(rows.value_notes))
+        for note in self.notes_:
+            warnings.warn(note, ReadingWarning, stacklevel=3)
         is_searched = self.blocks == "certified" and self.amount == 1
         if is_searched and self.proof_ and self.proof_.verdict != "certified":
             warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
@@ -467,6 +492,15 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return dict.fromkeys(rows.repairable((*stratifying, *outcomes, self.key)))
 
     @property
+    def reading(self) -> Reading:
+        """What the options say about how values are read."""
+        return Reading(
+            decimal=self.decimal,
+            known=unknown_tokens(self.known),
+            exact_values=bool(self.exact_values),
+        )
+
+    @property
     def _outcome_names(self) -> tuple[str, ...]:
         if self.keep is None:
             return ()
@@ -481,12 +515,20 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
                     "outcome, fit(X, y)"
                 )
             return [
-                read_outcome(name, rows.column(name))
+                read_outcome(
+                    name,
+                    rows.column(name),
+                    rows.unknown,
+                    reading=rows.reading,
+                    notes=rows.value_notes,
+                )
                 for name in rows.check_columns(self._outcome_names, "keep")
             ]
         if y is None:
             return []
-        outcome = read_outcome("y", native_series(y), rows.unknown)
+        outcome = read_outcome(
+            "y", native_series(y), rows.unknown, reading=rows.reading, notes=rows.value_notes
+        )
         if outcome.values.size != len(rows):
             raise OutcomeError(
                 f"y: {outcome.values.size:,} values for {len(rows):,} rows; expected one each"
@@ -557,7 +599,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return output.native(library, without=self.strata_.columns if self.drop_protected else ())
 
     def _read(self, X: Any, *, reset: bool) -> Rows:
-        rows = rows_of(X, unknown_tokens(self.unknown))
+        rows = rows_of(X, unknown_tokens(self.unknown), self.reading)
         if rows.frame is not None:
             if reset or not self._lacks_only_the_outcome(rows):
                 validate_data(self, rows.frame.to_native(), reset=reset, skip_check_array=True)
@@ -636,8 +678,8 @@ def _check_options(options: Mapping[str, Any]) -> None:
         check_count("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
     check_count("variety", options["variety"], minimum=1)
     check_count("levels", options["levels"], minimum=MIN_LEVELS)
-    if not isinstance(options["drop_protected"], bool | np.bool_):
-        raise OptionError(f"drop_protected={options['drop_protected']!r}: expected True or False")
+    check_switch("drop_protected", options["drop_protected"])
+    check_switch("exact_values", options["exact_values"])
     seed = options["random_state"]
     is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
     if seed is not None and not (is_whole and 0 <= seed < SEED_LIMIT):
@@ -648,6 +690,26 @@ def _check_options(options: Mapping[str, Any]) -> None:
         raise OptionError(f"key={options['key']!r}: expected the name of a column, or None")
     if options["protected"] is not None and options["stratify_by"] is not None:
         raise OptionError("protected, stratify_by: give one of them; strata are made of either")
+
+
+def _check_band_names(
+    path: str | PathLike[str], strata: Strata, bands: Mapping[str, Bands]
+) -> None:
+    """Raise unless the strata of banded columns are the bands, which once had other names."""
+    for place, column in enumerate(strata.by):
+        names = {group[place] for group in (*strata.groups, *strata.pooled)}
+        if column in bands and not names <= {*bands[column].labels}:
+            raise RepairError(
+                f"{path}: not a valid saved repair: strata.groups: expected the bands of "
+                f"{column!r}, {listed(bands[column].labels)}, and found {listed(names)}; an "
+                "earlier version put an edge into the band below it; fit the repair again"
+            )
+
+
+def check_switch(name: str, value: Any) -> None:
+    """Raise unless a value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise OptionError(f"{name}={value!r}: expected True or False")
 
 
 def check_count(name: str, value: Any, *, minimum: int, alternative: str = "") -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from importlib.metadata import version
 from os import PathLike, fspath
 from pathlib import Path
@@ -28,6 +29,7 @@ from fourfifths._repair.saved_blocks import blocks_document, read_blocks
 from fourfifths._tables.files import write_whole
 from fourfifths._tables.strata import Strata, stratum_names, written
 from fourfifths._tables.types import ColumnType, Kind
+from fourfifths._tables.values import PLAIN, DecimalMark, NumberFormat
 from fourfifths.errors import RepairError
 
 KIND = "fourfifths repair"
@@ -57,10 +59,14 @@ SETTINGS = (
     "protected",
     "stratify_by",
     "bands",
+    "ages",
     "columns",
     "keep",
     "favorable",
     "unknown",
+    "known",
+    "exact_values",
+    "decimal",
     "scope",
     "blocks",
     "variety",
@@ -77,6 +83,15 @@ SETTINGS = (
     "key",
     "random_state",
 )
+
+
+# Options that files of an earlier version do not have yet, with what they then mean.
+LATER_SETTINGS: Mapping[str, Any] = {
+    "ages": None,
+    "known": [],
+    "exact_values": False,
+    "decimal": None,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +145,13 @@ def save_repair(path: str | PathLike[str], saved: Saved) -> None:
 
 def type_document(typed: ColumnType) -> dict[str, Any]:
     """Return what a column is as an object of the file."""
-    return {"name": typed.name, "kind": typed.kind, "categories": list(typed.categories)}
+    document = {"name": typed.name, "kind": typed.kind, "categories": list(typed.categories)}
+    if typed.number_format != PLAIN:
+        document["number_format"] = {
+            "decimal": typed.number_format.decimal,
+            "is_percent": typed.number_format.is_percent,
+        }
+    return document
 
 
 def column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
@@ -154,6 +175,8 @@ def plain_setting(value: Any) -> Any:
     """Return a setting with the types of JSON."""
     if isinstance(value, Mapping):
         return {str(key): plain_setting(entry) for key, entry in value.items()}
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, Iterable) and not isinstance(value, str):
         return [plain_setting(entry) for entry in value]
     return value.item() if isinstance(value, np.generic) else value
@@ -306,7 +329,7 @@ def check_names(
 
 def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, Any]:
     """Read the options of the repairer; the columns among them are those that are repaired."""
-    settings = dict(reader.value)
+    settings = {**LATER_SETTINGS, **reader.value}
     mismatched = sorted(set(settings) ^ set(SETTINGS))
     reader.require(
         not mismatched,
@@ -338,6 +361,12 @@ def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, An
         isinstance(unknown, list | str), "unknown", expected="a list of values that mean missing"
     )
     settings["unknown"] = tuple(unknown) if isinstance(unknown, list) else unknown
+    known = settings["known"]
+    reader.require(isinstance(known, list | str), "known", expected="a list of values")
+    settings["known"] = tuple(known) if isinstance(known, list) else known
+    ages = settings["ages"]
+    are_days = isinstance(ages, dict) and all(isinstance(day, str) for day in ages.values())
+    reader.require(ages is None or are_days, "ages", expected="a day for each column")
     bands = settings["bands"]
     are_edges = isinstance(bands, dict) and all(isinstance(e, list) for e in bands.values())
     reader.require(bands is None or are_edges, "bands", expected="a list of edges for each column")
@@ -409,7 +438,16 @@ def read_type(reader: Reader) -> ColumnType:
         "categories",
         expected="categories if the kind is 'ordered' or 'category', and otherwise none",
     )
-    return ColumnType(name=name, kind=kind, categories=tuple(categories))
+    number_format = PLAIN
+    if "number_format" in reader.value:
+        format_reader = reader.inside("number_format")
+        is_percent = format_reader.value_of("is_percent")
+        format_reader.require(isinstance(is_percent, bool), "is_percent", expected="true or false")
+        decimal = cast(DecimalMark, format_reader.choice("decimal", get_args(DecimalMark)))
+        number_format = NumberFormat(decimal=decimal, is_percent=is_percent)
+    return ColumnType(
+        name=name, kind=kind, categories=tuple(categories), number_format=number_format
+    )
 
 
 def read_column(reader: Reader, *, column_type: ColumnType, stratum_count: int) -> Column:

@@ -6,8 +6,9 @@ returns the cells that all figures of selections are computed from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import narwhals as nw
@@ -15,10 +16,28 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.table import Table, Value
-from fourfifths.errors import ColumnError, TableError, WeightsError, listed
+from fourfifths._tables.values import NUMBER, Spellings, folded, is_text
+from fourfifths._text import number_text
+from fourfifths.errors import ColumnError, GroupError, TableError, WeightsError, listed
 
 WeightKind = Literal["sampling", "counts"]
+CountedColumn = Literal["n", "selected", "not_selected"]
 MISSING = -1
+TOTALS = frozenset(
+    {
+        *("total", "totals", "grand total", "subtotal", "sub-total", "sum", "overall", "all"),
+        *("all groups", "all races", "everyone", "all applicants", "all employees", "combined"),
+        *("gesamt", "insgesamt", "summe", "totale", "totaal", "total general", "ensemble"),
+    }
+)
+_PEOPLE = "applicants|applications|candidates|cases|employees|hires|people|persons|records"
+COUNT_NAME = re.compile(
+    rf"n|count|counts|cnt|freq|frequency|frequencies|head ?count|tally|{_PEOPLE}|"
+    rf"(?:n|no|num|nr|number|count)(?: of)? (?:{_PEOPLE})|(?:{_PEOPLE}) count"
+)
+SELECTED, NOT_SELECTED = "selected", "not selected"
+# "age", "Age (years)", "applicant_age"; not "wage", nor "agency".
+AGE_NAME = re.compile(r"(?i:(?:^|[\W_])ages?(?:$|[\W_]))|[a-z]Age(?:$|[A-Z_])")
 MAX_CELLS = 100_000
 
 
@@ -40,6 +59,11 @@ class Counts:
         Further sums that were asked for.
     exact : bool
         Whether `weight` holds whole numbers of persons, so that exact tests apply.
+    members : mapping of str to tuple of tuple
+        For each value in `values`, what the table holds for it: several spellings, or the code of
+        a band.
+    notes : tuple of str
+        What was assumed when the table was read.
     """
 
     values: Mapping[str, tuple[Value, ...]]
@@ -49,17 +73,43 @@ class Counts:
     weight_squared: FloatArray
     sums: Mapping[str, FloatArray]
     exact: bool
+    members: Mapping[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def take(self, keep: BoolArray) -> Counts:
         """Return the cells where `keep` is true."""
-        return Counts(
-            values=self.values,
+        return replace(
+            self,
             codes={key: codes[keep] for key, codes in self.codes.items()},
             rows=self.rows[keep],
             weight=self.weight[keep],
             weight_squared=self.weight_squared[keep],
             sums={name: sums[keep] for name, sums in self.sums.items()},
-            exact=self.exact,
+        )
+
+    def rows_of(self, key: str) -> dict[Value, float]:
+        """Return the number of rows of each value of a key column."""
+        codes = self.codes[key]
+        is_known = codes != MISSING
+        rows = np.bincount(
+            codes[is_known], weights=self.rows[is_known], minlength=len(self.values[key])
+        )
+        return dict(zip(self.values[key], rows.tolist(), strict=True))
+
+    def respelled(self, key: str, spellings: Spellings) -> Counts:
+        """Return the counts with the values of a key column as people mean them."""
+        values = tuple(sorted(spellings.values, key=value_order))
+        members = dict(zip(spellings.values, spellings.members, strict=True))
+        new_code = {member: code for code, value in enumerate(values) for member in members[value]}
+        # The appended entry is the one that the code -1 points to.
+        recoded = [new_code.get(value, MISSING) for value in self.values[key]]
+        codes = np.array([*recoded, MISSING], dtype=np.int64)[self.codes[key]]
+        return replace(
+            self,
+            values={**self.values, key: values},
+            codes={**self.codes, key: codes},
+            members={**self.members, key: tuple(members[value] for value in values)},
+            notes=(*self.notes, *spellings.notes),
         )
 
 
@@ -129,6 +179,7 @@ def count(
         weight_squared=rows,
         sums=dict(zip(measures, totals, strict=True)),
         exact=True,
+        notes=table.notes,
     )
     if weights is None:
         return counts
@@ -142,11 +193,192 @@ def count(
     return replace(counts, weight=weight_sum, weight_squared=squared, exact=False)
 
 
-def banding_advice(column: str) -> str:
-    """Say how to make groups of a numeric column."""
+def count_per_group(
+    table: Table, keys: Sequence[str], *, columns: Mapping[CountedColumn, str]
+) -> Counts:
+    """Return the counts of a table that holds them already: one row per group.
+
+    Parameters
+    ----------
+    table : Table
+        The columns of numbers are as `Table.with_numbers` makes them.
+    keys : sequence of str
+    columns : mapping of {"n", "selected", "not_selected"} to str
+        "selected" and one other.
+
+    Returns
+    -------
+    Counts
+        The outcome is the column of those selected; its values are "selected" and "not selected".
+    """
+    selected = table.col(columns["selected"])
+    total = (
+        table.col(columns["n"]) if "n" in columns else selected + table.col(columns["not_selected"])
+    )
+    rest = total - selected
+    rows = count(
+        table,
+        keys,
+        measures={
+            "selected": selected,
+            "rest": rest,
+            "missing": (total.is_null() | selected.is_null()).cast(nw.Float64()),
+            "negative": ((selected < 0) | (total < 0)).cast(nw.Float64()),
+            "broken": ((selected.round(0) != selected) | (total.round(0) != total)).cast(
+                nw.Float64()
+            ),
+            "above": (rest < 0).cast(nw.Float64()),
+        },
+    )
+    # A line without a group and without numbers is an empty line.
+    has_key = np.any([codes != MISSING for codes in rows.codes.values()], axis=0)
+    rows = rows.take(has_key | (rows.sums["missing"] < rows.rows))
+    faults = {
+        "missing": "lack a number; write 0 where there is no one",
+        "negative": "have a negative number",
+        "broken": "have a number that is not whole; expected numbers of persons",
+        "above": f"have more selected than there are ({columns['selected']!r} above the total)",
+    }
+    for fault, text in faults.items():
+        row_count = int(rows.sums[fault].sum())
+        if row_count:
+            raise WeightsError(f"counts={dict(columns)!r}: {row_count} rows {text}")
+    _check_totals(table, rows, keys)
+    notes = list(rows.notes)
+    repeated = np.flatnonzero(rows.rows > 1)
+    if repeated.size:
+        cell = int(repeated[0])
+        group = [rows.values[key][rows.codes[key][cell]] for key in rows.codes]
+        others = f", and {repeated.size - 1} more are in several" if repeated.size > 1 else ""
+        notes.append(
+            f"{listed(group)} is in {int(rows.rows[cell])} rows of the table{others}; their "
+            "numbers are added up"
+        )
+    persons = np.concatenate([rows.sums["rest"], rows.sums["selected"]])
+    outcome = np.repeat([0, 1], rows.rows.size)
+    return Counts(
+        values={**rows.values, columns["selected"]: (NOT_SELECTED, SELECTED)},
+        codes={key: np.tile(codes, 2) for key, codes in rows.codes.items()}
+        | {columns["selected"]: outcome},
+        rows=persons,
+        weight=persons,
+        weight_squared=persons,
+        sums={},
+        exact=True,
+        notes=tuple(notes),
+    ).take(persons > 0)
+
+
+def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:
+    """Raise if a row of a table of counts is the total of others."""
+    known = {folded(str(value)) for value in table.reading.known}
+    for key in keys:
+        for code, value in enumerate(rows.values[key]):
+            if folded(str(value)) not in TOTALS - known:
+                continue
+            is_total = rows.codes[key] == code
+            sums = [rows.sums[name] for name in ("selected", "rest")]
+            is_sum = all(numbers[is_total].sum() == numbers[~is_total].sum() for numbers in sums)
+            meaning = (
+                "the sum of the others" if is_sum else "a total, though not the sum of the others"
+            )
+            raise GroupError(
+                f"column {key!r}: {str(value)!r} looks like {meaning}; remove its rows, or, if it "
+                f"is a group, give known=[{str(value)!r}]"
+            )
+
+
+def check_one_row_per_person(table: Table, counts: Counts, roles_columns: Sequence[str]) -> None:
+    """Raise if each row of a table seems to stand for several persons, and nobody said so.
+
+    That is: a column is called like a number of persons and holds whole numbers, and no two rows
+    are alike in all other columns, or in all that are counted.
+
+    Parameters
+    ----------
+    table : Table
+        As it was opened.
+    counts : Counts
+        Of the table's rows.
+    roles_columns : sequence of str
+        The columns that have a role.
+    """
+    candidates = [
+        name
+        for name in table.columns
+        if name not in roles_columns and COUNT_NAME.fullmatch(folded(re.sub(r"[\W_]+", " ", name)))
+    ]
+    row_count = int(counts.rows.sum())
+    for name in candidates:
+        others = [column for column in table.columns if column not in candidates]
+        is_one_row_each = bool(np.all(counts.rows == 1)) or _is_crossed(table, others, row_count)
+        if row_count > 1 and is_one_row_each and _holds_persons(table, name):
+            keys = listed(column for column in roles_columns if column in counts.values)
+            raise WeightsError(
+                f"column {name!r} looks like a number of persons, and no two rows are alike; if a "
+                f"row stands for that many, give weights={name!r}, weights_are='counts'; if "
+                f"another column says how many of them were selected, give counts={{'n': {name!r}, "
+                f"'selected': ...}} instead of an outcome; if rows are persons, rename it ({keys} "
+                "are counted)"
+            )
+
+
+def _is_crossed(table: Table, columns: Sequence[str], row_count: int) -> bool:
+    """Return whether rows are combinations of a few categories, each there once."""
+    if row_count > MAX_CELLS or any(
+        table.dtype(name).is_numeric() or table.dtype(name).is_nested() for name in columns
+    ):
+        return False
+    distinct = table.frame.select(*(table.col(name).n_unique() for name in columns))
+    if any(2 * int(size) > row_count for size in table.rows(distinct)[0]):
+        return False
+    for name in columns:
+        if is_text(table.dtype(name)):
+            text = table.col(name).cast(nw.String())
+            words = table.frame.filter(~text.is_null() & ~text.str.contains(NUMBER))
+            if not table.rows(words.select(table.names[name]).head(1)):
+                return False
+    rows = table.frame.select(*(table.names[name] for name in columns)).unique()
+    return int(table.rows(rows.select(nw.len()))[0][0]) == row_count
+
+
+def _holds_persons(table: Table, name: str) -> bool:
+    """Return whether a column holds whole numbers, 0 or more, and not only 0 and 1."""
+    dtype, column = table.dtype(name), table.col(name)
+    if is_text(dtype):
+        text = column.cast(nw.String()).str.strip_chars()
+        words = table.frame.filter(~text.is_null() & ~text.str.contains(r"^[0-9]+$"))
+        if table.rows(words.select(table.names[name]).head(1)):
+            return False
+        column = text
+    elif not dtype.is_numeric():
+        return False
+    number = column.cast(nw.Float64())
+    limits = table.frame.select(
+        number.min().alias("low"), number.max().alias("high"), (number % 1).max().alias("fraction")
+    )
+    low, high, fraction = table.rows(limits)[0]
+    return low is not None and low >= 0 and high > 1 and fraction == 0
+
+
+def banding_advice(column: str, numbers: Sequence[float] = ()) -> str:
+    """Say how to make groups of a numeric column: at 40 if it holds ages, else at the median.
+
+    Examples
+    --------
+    >>> banding_advice("Age")
+    "make groups of it: bands={'Age': [40]} makes 'under 40' and '40 and over'"
+    """
+    if AGE_NAME.search(column):
+        edge = "40"
+    elif len(numbers):
+        # The middle one, and not between two: a number that the column holds.
+        edge = number_text(float(sorted(numbers)[len(numbers) // 2]))
+    else:
+        return f"make groups of it: bands={{{column!r}: [...]}} names the numbers to cut it at"
     return (
-        f"make groups of it: bands={{{column!r}: [25, 40]}} gives three groups, up to 25, up to "
-        "40, and above"
+        f"make groups of it: bands={{{column!r}: [{edge}]}} makes 'under {edge}' and '{edge} and "
+        "over'"
     )
 
 
@@ -187,13 +419,13 @@ def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
 
 def _encode(cells: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
     """Return the sorted distinct values, and the index of each cell's value among them."""
-    values = tuple(sorted({cell for cell in cells if cell is not None}, key=_order))
+    values = tuple(sorted({cell for cell in cells if cell is not None}, key=value_order))
     code: dict[Value, int] = {value: index for index, value in enumerate(values)}
     code[None] = MISSING
     return values, np.array([code[cell] for cell in cells], dtype=np.int64)
 
 
-def _order(value: Value) -> tuple[int, float, str]:
+def value_order(value: Value) -> tuple[int, float, str]:
     """Sort numbers by size, then everything else by its text."""
     if isinstance(value, bool | int | float):
         return (0, float(value), "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
@@ -19,26 +20,40 @@ import numpy as np
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.counts import MISSING, Counts, banding_advice
 from fourfifths._tables.table import Table, Value
+from fourfifths._tables.values import are_dates, folded, is_date, is_text, read_dates
 from fourfifths._text import number_text
-from fourfifths.errors import ColumnError, FourfifthsError, GroupError, listed, nearest
+from fourfifths.errors import (
+    ColumnError,
+    FourfifthsError,
+    GroupError,
+    OptionError,
+    listed,
+    nearest,
+)
 
 Group: TypeAlias = tuple[Value, ...]
 MAX_NUMERIC_GROUPS = 20
+MAX_AGE = 120
+MAX_BIRTH_DATES = 100_000  # more different days than people alive have been born on
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bands:
-    """The groups that a numeric column is cut into; an edge belongs to the group below it.
+    """The groups that a numeric column is cut into; an edge belongs to the group above it.
 
     Attributes
     ----------
     column : str
     edges : tuple of float
         Rising.
+    on : date or None
+        A day: the column holds dates of birth, and its numbers are ages on that day, in completed
+        years.
     """
 
     column: str
     edges: tuple[float, ...]
+    on: date | None = None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -46,33 +61,45 @@ class Bands:
 
         Examples
         --------
-        >>> Bands(column="age", edges=(25, 40)).labels
-        ('age <= 25', '25 < age <= 40', 'age > 40')
+        >>> Bands(column="age", edges=(26, 40)).labels
+        ('under 26', '26 to under 40', '40 and over')
         """
         texts = [number_text(edge) for edge in self.edges]
         return (
-            f"{self.column} <= {texts[0]}",
-            *(f"{low} < {self.column} <= {high}" for low, high in pairwise(texts)),
-            f"{self.column} > {texts[-1]}",
+            f"under {texts[0]}",
+            *(f"{low} to under {high}" for low, high in pairwise(texts)),
+            f"{texts[-1]} and over",
         )
 
     def expression(self, value: nw.Expr) -> nw.Expr:
         """Return the code of each row's group, null where the value is missing."""
-        above = [(value > edge).cast(nw.Int64()) for edge in self.edges]
-        return nw.when(~value.is_null()).then(nw.sum_horizontal(*above))
+        reached = [(value >= edge).cast(nw.Int64()) for edge in self.edges]
+        return nw.when(~value.is_null()).then(nw.sum_horizontal(*reached))
 
     def labels_of(self, numbers: FloatArray) -> Any:
         """Return the name of each row's group, None where the number is missing."""
         labels = np.array([*self.labels, None], dtype=object)
-        # "left": a number equal to an edge belongs to the group below it, as in `expression`.
-        codes = np.searchsorted(self.edges, numbers, side="left")
+        # "right": a number equal to an edge belongs to the group above it, as in `expression`.
+        codes = np.searchsorted(self.edges, numbers, side="right")
         return labels[np.where(np.isnan(numbers), len(self.labels), codes)]
 
 
-def read_bands(bands: Mapping[str, Sequence[float]] | None) -> dict[str, Bands]:
-    """Return the bands of each column, or raise if the edges are not increasing numbers."""
-    if bands is not None and not isinstance(bands, Mapping):
-        raise ColumnError(f"bands={bands!r}: expected a mapping of column to edges")
+def read_bands(
+    bands: Mapping[str, Sequence[float]] | None, ages: Mapping[str, Any] | None = None
+) -> dict[str, Bands]:
+    """Return the bands of each column, or raise if the edges are not increasing numbers.
+
+    Parameters
+    ----------
+    bands : mapping of column to edges
+    ages : mapping of column to day
+        The columns that hold dates of birth, and the day on which the ages count.
+    """
+    for name, mapping in (("bands", bands), ("ages", ages)):
+        if mapping is not None and not isinstance(mapping, Mapping):
+            expected = "edges" if name == "bands" else "a day, as in ages={'born': '2026-01-01'}"
+            raise ColumnError(f"{name}={mapping!r}: expected a mapping of column to {expected}")
+    days = {column: read_day(column, day) for column, day in (ages or {}).items()}
     checked = {}
     for column, edges in (bands or {}).items():
         try:
@@ -84,8 +111,24 @@ def read_bands(bands: Mapping[str, Sequence[float]] | None) -> dict[str, Bands]:
                 f"bands: the edges of {column!r} are {edges!r}; "
                 "expected one or more numbers, each larger than the one before"
             )
-        checked[column] = Bands(column=column, edges=tuple(numbers))
+        checked[column] = Bands(column=column, edges=tuple(numbers), on=days.get(column))
+    for column in days:
+        if column not in checked:
+            raise ColumnError(
+                f"ages: {column!r} has no bands; say where the ages are cut, as in "
+                f"bands={{{column!r}: [40]}}, which makes 'under 40' and '40 and over'"
+            )
     return checked
+
+
+def edges_of(bands: Mapping[str, Bands]) -> dict[str, list[float]]:
+    """Return the edges of each column: the argument `bands` that makes these bands again."""
+    return {column: list(cut.edges) for column, cut in bands.items()}
+
+
+def days_of_ages(bands: Mapping[str, Bands]) -> dict[str, str]:
+    """Return the day of each column of dates: the argument `ages` that makes these bands again."""
+    return {column: cut.on.isoformat() for column, cut in bands.items() if cut.on is not None}
 
 
 def check_banded(bands: Mapping[str, Any], columns: Sequence[str]) -> None:
@@ -100,17 +143,107 @@ def check_banded(bands: Mapping[str, Any], columns: Sequence[str]) -> None:
 def with_bands(table: Table, bands: Mapping[str, Bands]) -> Table:
     """Return the table with each banded column replaced by the codes of its groups."""
     for column, cut in bands.items():
-        table = table.with_numbers(column, "bands")
+        if cut.on is not None:
+            table = with_ages(table, column, cut.on)
+        else:
+            if is_date(table.dtype(table.column(column, "bands"))):
+                raise ColumnError(f"bands: {column!r} holds dates; {age_advice(column)}")
+            table = table.with_numbers(column, "bands")
         table = table.with_column(column, cut.expression(table.col(column)))
+    return table
+
+
+def read_day(column: str, day: Any) -> date:
+    """Return the day on which ages count."""
+    if isinstance(day, datetime):
+        return day.date()
+    if isinstance(day, date):
+        return day
+    try:
+        return date.fromisoformat(str(day))
+    except ValueError:
+        raise OptionError(
+            f"ages: the day of {column!r} is {day!r}; expected one as in '2026-01-01'"
+        ) from None
+
+
+def age_advice(column: str) -> str:
+    """Say how to make groups of dates of birth."""
+    return (
+        "if they are dates of birth, say on which day ages count and where they are cut: "
+        f"ages={{{column!r}: '2026-01-01'}}, bands={{{column!r}: [40]}}"
+    )
+
+
+def completed_years(born: date, on: date) -> int:
+    """Return an age in completed years; who was born on 29 February turns a year older on 1 March.
+
+    Examples
+    --------
+    >>> completed_years(date(1984, 2, 29), date(2024, 2, 28))
+    39
+    >>> completed_years(date(1985, 2, 28), date(2025, 2, 28))
+    40
+    """
+    return on.year - born.year - ((born.month, born.day) > (on.month, on.day))
+
+
+def with_ages(table: Table, column: str, on: date) -> Table:
+    """Return the table with dates of birth replaced by ages, in completed years on a day."""
+    dtype, born = table.dtype(table.column(column, "ages")), table.col(column)
+    notes = table.notes
+    if is_date(dtype):
+        has_birthday_ahead = (born.dt.month() > on.month) | (
+            (born.dt.month() == on.month) & (born.dt.day() > on.day)
+        )
+        age = (on.year - born.dt.year() - has_birthday_ahead.cast(nw.Int64())).cast(nw.Float64())
+    elif is_text(dtype):
+        text = born.cast(nw.String())
+        distinct = table.frame.select(text.alias("text")).filter(~nw.col("text").is_null())
+        counted = distinct.group_by("text").agg(nw.len().alias("rows")).head(MAX_BIRTH_DATES + 1)
+        row_counts: dict[str, int] = dict(table.rows(counted))
+        if len(row_counts) > MAX_BIRTH_DATES:
+            raise ColumnError(
+                f"ages: column {column!r} has more than {MAX_BIRTH_DATES:,} different values; "
+                "expected dates of birth"
+            )
+        days = read_dates(column, sorted(row_counts), table.reading.known)
+        missing = [value for value in sorted(row_counts) if value not in days]
+        if missing:
+            rows = sum(row_counts[value] for value in missing)
+            note = f"column {column!r}: {listed(missing, limit=3)} taken for missing ({rows} rows)"
+            notes = (*notes, note)
+        texts_of_age: dict[int, list[str]] = {}
+        for value, day in days.items():
+            texts_of_age.setdefault(completed_years(day, on), []).append(value)
+        age = nw.lit(None, nw.Float64())
+        for years, texts in texts_of_age.items():
+            age = nw.when(text.is_in(texts)).then(nw.lit(float(years))).otherwise(age)
+    else:
+        raise ColumnError(f"ages: column {column!r} holds {dtype}; expected dates of birth")
+    table = replace(table.with_column(column, age), notes=notes)
+    ages = table.col(column)
+    wrong = table.frame.select(
+        (ages < 0).cast(nw.Int64()).sum().alias("unborn"),
+        (ages > MAX_AGE).cast(nw.Int64()).sum().alias("old"),
+    )
+    unborn, old = (int(rows or 0) for rows in table.rows(wrong)[0])
+    if unborn or old:
+        rows, fault = (unborn, f"after {on}") if unborn else (old, f"over {MAX_AGE} years before")
+        raise ColumnError(
+            f"ages: column {column!r}: {rows:,} dates of birth are {fault}"
+            f"{'' if unborn else f' {on}'}; correct or empty such cells, or give another day"
+        )
     return table
 
 
 def name_bands(counts: Counts, bands: Mapping[str, Bands]) -> Counts:
     """Put the names of banded groups in the place of their codes."""
-    values = dict(counts.values)
+    values, members = dict(counts.values), dict(counts.members)
     for column, cut in bands.items():
+        members[column] = tuple((code,) for code in values[column])
         values[column] = tuple(cut.labels[int(code)] for code in values[column])
-    return replace(counts, values=values)
+    return replace(counts, values=values, members=members)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,8 +389,9 @@ def find_value(
 ) -> Value:
     """Return the value that the user's `name` means: the same, of the same text, or number.
 
-    The shell and saved files know only texts, so "1" may have to mean 1 or 1.0. If no value, or
-    more than one, is meant, raise `error` with the message and the values that there are.
+    The shell and saved files know only texts, so "1" may have to mean 1 or 1.0; and of a text, case
+    and spaces may differ. If no value, or more than one, is meant, raise `error` with the message
+    and the values that there are.
     """
     same = [
         value
@@ -273,8 +407,13 @@ def find_value(
     ]
     number = _number(name)
     same_number = [value for value in values if number is not None and _number(value) == number]
+    same_folded = [
+        value
+        for value in values
+        if isinstance(value, str) and isinstance(name, str) and folded(value) == folded(name)
+    ]
     # The strictest reading that leaves one value: both 1 and "1" may be there.
-    for matches in (same, same_text, same_number):
+    for matches in (same, same_text, same_number, same_folded):
         if len(matches) == 1:
             return matches[0]
     raise error(f"{message}{nearest(name, values)} (values: {listed(values)})")
@@ -339,10 +478,13 @@ def _check_groups(column: str, values: tuple[Value, ...]) -> None:
         raise GroupError(
             f"protected={column!r}: the column holds {content}; expected at least two groups"
         )
-    if len(values) > MAX_NUMERIC_GROUPS and all(_number(value) is not None for value in values):
+    if are_dates(values):
+        raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
+    numbers = [number for number in map(_number, values) if number is not None]
+    if len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
         raise ColumnError(
             f"protected={column!r}: a numeric column with {len(values)} different values; "
-            + banding_advice(column)
+            + banding_advice(column, numbers)
         )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.files import csv_header, in_one_line, kind_of, read
-from fourfifths._tables.table import TableLike, Value, open_table
+from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.types import (
     AskedType,
     ColumnType,
@@ -31,7 +31,13 @@ from fourfifths._tables.types import (
     type_of,
     typed_values,
 )
-from fourfifths._tables.values import is_number, known_values, read_numbers
+from fourfifths._tables.values import (
+    NumberFormat,
+    Reading,
+    is_number,
+    known_values,
+    read_numbers,
+)
 from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 
@@ -48,6 +54,10 @@ class Rows:
     name : str
     separator : str
         The delimiter of the CSV file that the rows came from, so that the output has it too.
+    reading : Reading
+        What the user said about how values are to be read.
+    value_notes : list of str
+        What was assumed about values; it grows as columns are read.
     """
 
     frame: nw.DataFrame[Any] | None = None
@@ -55,6 +65,8 @@ class Rows:
     unknown: tuple[Value, ...] = ()
     name: str = "the table"
     separator: str = ","
+    reading: Reading = field(default_factory=Reading)
+    value_notes: list[str] = field(default_factory=list, repr=False, compare=False)
     _columns: dict[str, nw.Series[Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -86,16 +98,30 @@ class Rows:
             self._columns[name] = known_values(self.dataframe[name], self.unknown)
         return self._columns[name]
 
-    def with_numbers(self, names: Sequence[str], *, texts: Collection[str] = ()) -> Rows:
+    def with_numbers(
+        self,
+        names: Sequence[str],
+        *,
+        texts: Collection[str] = (),
+        formats: Mapping[str, NumberFormat] | None = None,
+    ) -> Rows:
         """Return the rows with missing values null, and text that holds numbers as numbers.
 
-        The columns in `texts` are categories, whatever they look like.
+        The columns in `texts` are categories, whatever they look like. `formats` says of a column
+        how it writes numbers, if that is known.
         """
         columns = []
         for name in names:
             column = self.column(name)
             may_hold_numbers = column.dtype == nw.String and name not in texts
-            numbers = read_numbers(column) if may_hold_numbers else None
+            numbers = None
+            if may_hold_numbers:
+                numbers = read_numbers(
+                    column,
+                    reading=self.reading,
+                    number_format=(formats or {}).get(name),
+                    notes=self.value_notes,
+                )
             columns.append(column if numbers is None else numbers.alias(name))
         return replace(self, frame=self.dataframe.with_columns(*columns), _columns={})
 
@@ -114,7 +140,11 @@ class Rows:
         names = [name for name in self.columns if name not in excluded]
         if self.frame is None:
             return tuple(names)
-        return tuple(name for name in names if not is_not_repaired(self.frame[name], self.unknown))
+        return tuple(
+            name
+            for name in names
+            if not is_not_repaired(self.frame[name], self.unknown, self.reading)
+        )
 
     def types(self, asked: Mapping[Any, AskedType]) -> tuple[ColumnType, ...]:
         """Return the type of each column that is asked for."""
@@ -122,7 +152,13 @@ class Rows:
             raise ColumnError("columns: there is no column to repair but the stratifying ones")
         if self.frame is not None:
             return tuple(
-                type_of(self.frame[name], kind, unknown=self.unknown)
+                type_of(
+                    self.frame[name],
+                    kind,
+                    unknown=self.unknown,
+                    reading=self.reading,
+                    notes=self.value_notes,
+                )
                 for name, kind in asked.items()
             )
         for name, kind in asked.items():
@@ -156,7 +192,9 @@ class Rows:
         """
         if self.frame is not None:
             return [
-                to_numbers(self.column(column_type.name), column_type, unseen=unseen)
+                to_numbers(
+                    self.column(column_type.name), column_type, unseen=unseen, reading=self.reading
+                )
                 for column_type in column_types
             ]
         array = self.array_of_numbers
@@ -311,17 +349,22 @@ def of_library(frame: nw.DataFrame[Any], library: str) -> Any:
     return frame.to_polars() if library == "polars" else frame.to_native()
 
 
-def rows_of(X: Any, unknown: Sequence[Value] = ()) -> Rows:  # noqa: N803 - as in scikit-learn
+def rows_of(
+    X: Any,  # noqa: N803 - as in scikit-learn
+    unknown: Sequence[Value] = (),
+    reading: Reading | None = None,
+) -> Rows:
     """Return the rows of a dataframe or an array.
 
     For anything else both are None: scikit-learn then converts it, or says what is wrong with it.
     """
+    reading = reading or Reading()
     if isinstance(X, np.ndarray):
-        return Rows(array=X, unknown=tuple(unknown))
+        return Rows(array=X, unknown=tuple(unknown), reading=reading)
     try:
         frame: Any = nw.from_native(X)
     except TypeError:
-        return Rows(unknown=tuple(unknown))
+        return Rows(unknown=tuple(unknown), reading=reading)
     except nw.exceptions.DuplicateError as error:
         raise TableError(f"X: a column name is there twice: {error}") from error
     if not isinstance(frame, nw.DataFrame):
@@ -334,7 +377,7 @@ def rows_of(X: Any, unknown: Sequence[Value] = ()) -> Rows:  # noqa: N803 - as i
         raise TableError(
             f"X: a column is called {not_text[0]!r}; expected names that are text, or an array"
         )
-    return Rows(frame=frame, unknown=tuple(unknown))
+    return Rows(frame=frame, unknown=tuple(unknown), reading=reading)
 
 
 def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
@@ -343,7 +386,7 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
     source = table.source
     if table.dataset is not None:
         frame = _read_file(table.dataset.path)
-        return Rows(frame=frame, name=table.name, unknown=tuple(unknown))
+        return Rows(frame=frame, name=table.name, unknown=tuple(unknown), reading=table.reading)
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         # Not .tsv: its tabs come from the ending, and a .csv made of it has commas.
@@ -353,13 +396,19 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
             name=table.name,
             separator=csv_header(path)[0] if is_csv else ",",
             unknown=tuple(unknown),
+            reading=table.reading,
         )
-    native: Any = nw.from_native(source)
+    native: Any = nw.from_native(source) if source is not table else _named(table)
     if native.implementation is nw.Implementation.DUCKDB:
         frame = _arrow_frame(native.to_native(), table.name)
     else:
         frame = native.collect() if isinstance(native, nw.LazyFrame) else native
-    return Rows(frame=frame, name=table.name, unknown=tuple(unknown))
+    return Rows(frame=frame, name=table.name, unknown=tuple(unknown), reading=table.reading)
+
+
+def _named(table: Table) -> nw.LazyFrame[Any]:
+    """Return the frame of a table under the user's names."""
+    return table.frame.rename({inner: name for name, inner in table.names.items()})
 
 
 def one_row(row: Any, names: Sequence[str]) -> Any:

@@ -5,30 +5,83 @@ The roles that a shipped data set defines for its own columns are filled in here
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray
-from fourfifths._tables.groups import Bands, check_banded, find_value, read_bands, with_bands
+from fourfifths._tables.counts import SELECTED, CountedColumn, Counts, count
+from fourfifths._tables.groups import (
+    Bands,
+    age_advice,
+    check_banded,
+    find_value,
+    name_bands,
+    read_bands,
+    with_bands,
+)
 from fourfifths._tables.table import Table, Value
-from fourfifths._tables.values import known_values, unknown_tokens
-from fourfifths.errors import ColumnError, OptionError, OutcomeError, listed
+from fourfifths._tables.values import (
+    Reading,
+    folded,
+    is_date,
+    is_number,
+    occurring_tokens,
+    spellings_of,
+    unknown_tokens,
+    with_room_for_null,
+    with_spellings,
+    without_missing,
+)
+from fourfifths.errors import ColumnError, OptionError, OutcomeError, listed, nearest
 
 # Pairs of outcomes in which the second is so clearly the favorable one that it need not be named.
-PLAIN_PAIRS = (
+# Of the plain answers it is only if the column's name does not say the opposite: see UNFAVORABLE.
+PLAIN_ANSWERS = (
     ("0", "1"),
     ("0.0", "1.0"),
     ("false", "true"),
     ("no", "yes"),
     ("n", "y"),
-    ("rejected", "selected"),
+)
+PLAIN_PAIRS = (
+    *((no, yes) for yes in ("selected", "accepted") for no in (f"not {yes}", "rejected")),
+    *((no, yes) for yes in ("approved", "granted") for no in (f"not {yes}", "denied", "rejected")),
+    *((no, "approved") for no in ("declined", "disapproved")),
+    *((no, "hired") for no in ("not hired", "rejected", "no hire")),
+    *((no, "admitted") for no in ("not admitted", "rejected", "denied")),
+    *((f"not {yes}", yes) for yes in ("offered", "promoted", "interviewed", "shortlisted")),
+    *((no, "offered") for no in ("rejected", "no offer")),
+    ("no offer", "offer"),
+    ("refused", "granted"),
+    ("no hire", "hire"),
+    ("reject", "hire"),
+    ("reject", "accept"),
+    ("reject", "select"),
+    ("deny", "approve"),
+    ("not passed", "passed"),
     ("fail", "pass"),
     ("failed", "passed"),
+    ("unsuccessful", "successful"),
 )
+# Words in the name of an outcome whose "yes" is bad for the person: 1 in such a column is asked
+# about. As the name's words begin: "recid" is also recidivism, "terminat" terminated.
+UNFAVORABLE = (
+    *("arrest", "attrit", "bad", "ban", "charged", "churn", "convict", "declin", "default"),
+    *("delinquen", "demot", "denial", "denied", "deny", "disciplin", "dismiss", "disqualif"),
+    *("evict", "exclu", "expel", "fail", "fired", "flag", "fraud", "incarcerat", "inelig", "jail"),
+    *("laid", "layoff", "loss", "neg", "no", "non", "not", "penal", "recid", "refus", "reject"),
+    *("reoffen", "risk", "separat", "suspen", "terminat", "unfavo", "unsuccess", "violat"),
+    *("withdraw", "withdrew", "adverse", "bankrupt", "complain", "late", "overdue", "warning"),
+)
+# Of these, only the whole word counts: "noted", "negotiated" and "latest" are something else.
+WHOLE_WORDS = frozenset({"bad", "ban", "flag", "late", "neg", "no", "non", "not", "loss", "risk"})
+NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +104,8 @@ class Roles:
         Of the protected columns that are cut into groups.
     unknown : tuple
         Values that mean missing, in every column.
+    counts : mapping of {"n", "selected", "not_selected"} to str
+        The columns of a table with one row per group; empty for a table of persons.
     not_features : tuple of str
         Columns that are never features by default: the protected columns, the outcome, and the
         other protected columns and the split of a data set.
@@ -66,7 +121,14 @@ class Roles:
     score: str | None
     bands: Mapping[str, Bands]
     unknown: tuple[Value, ...]
+    counts: Mapping[CountedColumn, str]
     not_features: tuple[str, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns whose values are counted apart, and are people's: not numbers in bands."""
+        keys = (*self.protected, *(name for name in (self.within, self.outcome) if name))
+        return tuple(name for name in keys if name not in self.bands)
 
     @property
     def designated(self) -> Mapping[str, Any]:
@@ -82,6 +144,8 @@ def assign_roles(
     favorable: Any,
     reference: Any,
     bands: Mapping[str, Sequence[float]] | None,
+    ages: Mapping[str, date | str] | None = None,
+    counts: Mapping[CountedColumn, str] | None = None,
     unknown: Any = (),
     weights: str | None = None,
     within: str | None = None,
@@ -91,7 +155,11 @@ def assign_roles(
     """Check the columns and fill in the defaults of a shipped data set."""
     dataset = table.dataset
     columns = protected_columns(table, protected)
-    if outcome_is == "the score":
+    if counts is not None:
+        clashing = {"outcome": outcome, "favorable": favorable, "weights": weights, "score": score}
+        outcome = _counted_outcome(counts, clashing)
+        favorable = SELECTED
+    elif outcome_is == "the score":
         # The outcome will be "above the median", a truth value.
         favorable = True
     else:
@@ -104,7 +172,7 @@ def assign_roles(
                 f"outcome: name the column that says who was selected (columns of {table.name}: "
                 f"{listed(table.columns)})"
             )
-    user_bands = read_bands(bands)
+    user_bands = read_bands(bands, ages)
     # A data set's reference is a group of its own bands, so other bands make it void.
     default_reference = {
         column: group
@@ -131,6 +199,7 @@ def assign_roles(
         score=score,
         bands=default_bands | user_bands,
         unknown=unknown_tokens(unknown),
+        counts=dict(counts or {}),
         not_features=tuple(dict.fromkeys(not_features)),
     )
     _check_columns(table, roles)
@@ -138,11 +207,122 @@ def assign_roles(
 
 
 def prepare(table: Table, roles: Roles, features: Iterable[str] = ()) -> Table:
-    """Return the table ready to be counted: missing values null, protected numbers in bands."""
-    columns = [*roles.protected, roles.outcome, roles.within, roles.weights, roles.score, *features]
-    named_columns = [column for column in dict.fromkeys(columns) if column is not None]
+    """Return the table ready to be counted: missing values null, protected numbers in bands.
+
+    The user's tokens for "not known" stay in the columns that are counted: `as_meant` takes them
+    out of the counts, where there are few values to look at.
+    """
+    table = table.with_missing(_in_table(table, roles.keys), ())
+    others = [*roles.bands, roles.weights, roles.score, *roles.counts.values(), *features]
+    named_columns = [column for column in dict.fromkeys(others) if column is not None]
     # In this order, because a token like -1 must not fall into the lowest band.
     return with_bands(table.with_missing(named_columns, roles.unknown), roles.bands)
+
+
+def _in_table(table: Table, names: Iterable[str]) -> list[str]:
+    """Return the names that are columns: the outcome of a score or of counts is none yet."""
+    return [name for name in names if name in table.names]
+
+
+def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
+    """Return the counts with values as people mean them.
+
+    Bands have their names. Values that differ only in case or in spaces are one, and those that
+    mean "not known" are missing.
+
+    Parameters
+    ----------
+    counts : Counts
+        Of the table that `prepare` returned.
+    roles : Roles
+    table : Table
+        As it was opened.
+    """
+    matched = list[Value]()
+    values = list[Value]()
+    for key in roles.keys:
+        if key not in counts.values:
+            continue
+        spellings = spellings_of(
+            key,
+            counts.rows_of(key),
+            role="outcome" if key == roles.outcome else "group",
+            unknown=roles.unknown,
+            reading=table.reading,
+        )
+        matched += spellings.matched
+        values += counts.values[key]
+        counts = counts.respelled(key, spellings)
+    for token in roles.unknown:
+        if token not in matched and not _occurs(table, token, roles):
+            raise unmatched_token(token, values)
+    return name_bands(counts, roles.bands)
+
+
+def unmatched_token(token: Value, values: Iterable[Value]) -> OptionError:
+    """Return the error for a token of `unknown` that is none of the values, with the nearest."""
+    return OptionError(
+        f"unknown={token!r}: never occurs in the columns that are used{nearest(token, values)}; "
+        "correct it, or leave it out"
+    )
+
+
+def check_tokens(frame: nw.DataFrame[Any], unknown: Sequence[Value]) -> None:
+    """Raise if a token of `unknown` is in no column of a table in memory."""
+    for token in unknown:
+        if not occurring_tokens(frame, [token]):
+            raise unmatched_token(token, ())
+
+
+def _occurs(table: Table, token: Value, roles: Roles) -> bool:
+    """Return whether a token is in any column, of those whose values are not counted apart."""
+    for name in table.columns:
+        if name in roles.keys or table.dtype(name).is_nested():
+            continue
+        # What is missing with the token and not without it.
+        column, dtype = table.col(name), table.dtype(name)
+        without = without_missing(column, dtype)
+        is_token = ~without.is_null() & without_missing(column, dtype, [token]).is_null()
+        frame = with_room_for_null(table.frame, table.names[name]).filter(is_token)
+        if table.rows(frame.select(table.names[name]).head(1)):
+            return True
+    return False
+
+
+def unknown_members(table: Table, roles: Roles) -> Table:
+    """Return the table with protected values null that mean "not known"."""
+    for name in roles.protected:
+        if name in roles.bands:
+            continue
+        spellings = spellings_of(
+            name,
+            count(table, [name]).rows_of(name),
+            role="group",
+            unknown=roles.unknown,
+            reading=table.reading,
+        )
+        if spellings.unknown:
+            column = table.col(name)
+            is_unknown = column.is_in(list(spellings.unknown))
+            table = table.with_column(name, nw.when(~is_unknown).then(column))
+    return table
+
+
+def _counted_outcome(counts: Mapping[CountedColumn, str], clashing: Mapping[str, Any]) -> str:
+    """Check the columns of a table with one row per group; return the one that is the outcome."""
+    names = (("n", "selected"), ("not_selected", "selected"))
+    if not isinstance(counts, Mapping) or tuple(sorted(counts)) not in names:
+        raise OptionError(
+            f"counts={counts!r}: expected the columns of two numbers, as in counts={{'n': "
+            "'Applicants', 'selected': 'Hired'}, or 'selected' and 'not_selected'"
+        )
+    for name, value in clashing.items():
+        if value is not None:
+            raise OptionError(
+                f"counts={dict(counts)!r}, {name}={value!r}: the counts say who was selected; "
+                f"leave {name} out"
+            )
+    return counts["selected"]
 
 
 def protected_columns(table: Table, protected: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -164,28 +344,80 @@ def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> V
     """Return the value of the outcome that means selected."""
     if not values:
         raise OutcomeError(f"outcome={outcome!r}: every value is missing")
+    if isinstance(favorable, list | tuple | set | frozenset | Mapping):
+        raise OutcomeError(
+            f"favorable={favorable!r}: expected one value of outcome {outcome!r}; make several "
+            "into one value first"
+        )
     if favorable is not None:
         message = f"favorable={favorable!r}: never occurs in outcome {outcome!r}"
         return find_value(favorable, values, message=message, error=OutcomeError)
-    if len(values) == 2:
-        texts = tuple(str(value).lower() for value in values)
-        for pair in PLAIN_PAIRS:
-            if set(texts) == set(pair):
-                return values[texts.index(pair[1])]
+    texts = tuple(folded(str(value)) for value in values)
+    for pairs in (PLAIN_ANSWERS, PLAIN_PAIRS):
+        for pair in pairs:
+            if len(values) != 2 or set(texts) != set(pair):
+                continue
+            chosen = values[texts.index(pair[1])]
+            words = unfavorable_words(outcome) if pairs is PLAIN_ANSWERS else []
+            if words:
+                raise OutcomeError(
+                    f"outcome={outcome!r}: {str(chosen)!r} may be bad for a person here, because "
+                    f"of {words[0]!r} in the name; say which value is favorable, as in "
+                    f"favorable={str(values[1 - texts.index(pair[1])])!r}"
+                )
+            return chosen
     raise OutcomeError(
         f"outcome={outcome!r}: holds {len(values)} values, {listed(values)}; say which one is "
-        f"favorable, as in favorable={str(values[0])!r}"
+        f"favorable, as in favorable={str(values[0])!r}{_counts_advice(outcome, values)}"
+    )
+
+
+def unfavorable_words(name: str) -> list[str]:
+    """Return the words in the name of an outcome that make "yes" bad for a person.
+
+    Examples
+    --------
+    >>> [unfavorable_words(name) for name in ("two_year_recid", "LoanDefault", "notified")]
+    [['recid'], ['Default'], []]
+    """
+    return [
+        word
+        for word in NAME_WORDS.findall(name)
+        if any(
+            word.lower() == start if start in WHOLE_WORDS else word.lower().startswith(start)
+            for start in UNFAVORABLE
+        )
+    ]
+
+
+def _counts_advice(outcome: str, values: Sequence[Value]) -> str:
+    """Say how to enter numbers of persons, if the outcome looks like them."""
+    are_numbers = all(is_number(value) and float(value) >= 0 for value in values)
+    if len(values) < 3 or not are_numbers:
+        return ""
+    return (
+        f"; if it is a number of persons, give counts={{'n': ..., 'selected': {outcome!r}}} instead"
     )
 
 
 def outcome_of(
-    column: nw.Series[Any], favorable: Any, unknown: Sequence[Value] = ()
+    column: nw.Series[Any],
+    favorable: Any,
+    unknown: Sequence[Value] = (),
+    reading: Reading | None = None,
+    notes: list[str] | None = None,
 ) -> tuple[BoolArray, BoolArray, Value]:
-    """Return which rows have an outcome, which have the favorable one, and the favorable value."""
-    column = known_values(column, unknown)
+    """Return which rows have an outcome, which have the favorable one, and the favorable value.
+
+    What was assumed about the values is added to `notes`.
+    """
+    column, spellings = with_spellings(
+        column, role="outcome", unknown=unknown, reading=reading or Reading()
+    )
+    if notes is not None:
+        notes += spellings.notes
     is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
-    values = column.filter(~column.is_null()).unique().to_list()
-    chosen = choose_favorable(str(column.name), favorable, sorted(values, key=str))
+    chosen = choose_favorable(str(column.name), favorable, sorted(spellings.values, key=str))
     selected = np.asarray((column == chosen).fill_null(value=False).to_numpy(), dtype=bool)
     return is_known, selected, chosen
 
@@ -213,13 +445,16 @@ def _check_columns(table: Table, roles: Roles) -> None:
     assignments = [("protected", column) for column in roles.protected]
     for role in ("outcome", "weights", "within", "score"):
         column = getattr(roles, role)
-        if column is not None:
+        if column is not None and not (role == "outcome" and roles.counts):
             assignments.append((role, column))
+    assignments += [("counts", column) for column in roles.counts.values()]
     role_of: dict[str, str] = {}
     for role, column in assignments:
         kind = table.dtype(table.column(column, role))
         if kind.is_nested():
             raise ColumnError(f"{role}={column!r}: expected plain values, found {kind}")
+        if role == "protected" and is_date(kind) and column not in roles.bands:
+            raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
         if column in role_of:
             raise ColumnError(
                 f"{role_of[column]}={column!r} and {role}={column!r}: the same column cannot be "

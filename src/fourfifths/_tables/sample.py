@@ -21,11 +21,14 @@ from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.groups import Group
 from fourfifths._tables.table import Table
 from fourfifths._tables.values import (
+    CLEAR_NUMBER,
     MAX_EXACT_INTEGER,
+    NUMBER,
     WHOLE_NUMBER,
+    NumberTexts,
+    Reading,
     beyond_exact,
     check_words,
-    is_number,
 )
 from fourfifths.errors import ColumnError
 
@@ -58,6 +61,8 @@ class Features:
         For each category column, what its codes stand for.
     dates : tuple of str
         The columns of dates or times; `days_of` says which days their numbers mean.
+    notes : tuple of str
+        How numbers were read from text.
     """
 
     names: tuple[str, ...]
@@ -68,6 +73,7 @@ class Features:
     mixed: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     dates: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def is_category(self) -> list[bool]:
@@ -91,6 +97,8 @@ class _Column:
         The texts that are not numbers, in a column that nobody declared to hold categories.
     word_rows, text_rows : int
         How many rows hold one of these words, and how many any text.
+    notes : tuple of str
+        How numbers were read from text.
     """
 
     values: FloatArray
@@ -100,6 +108,7 @@ class _Column:
     words: tuple[str, ...] = ()
     word_rows: int = 0
     text_rows: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def read_features(
@@ -107,7 +116,7 @@ def read_features(
     names: Sequence[str],
     *,
     protected: Sequence[str],
-    groups: Sequence[Group],
+    groups: Sequence[Sequence[Group]],
     quotas: Sequence[int],
     sizes: Sequence[int],
     random_state: int,
@@ -121,7 +130,8 @@ def read_features(
         As `prepare` returns it: missing values are null, banded columns are codes.
     names : sequence of str
     protected : sequence of str
-    groups : sequence of tuple
+    groups : sequence of tuple of tuple
+        For each group and each protected column, the values that the table holds for it.
     quotas, sizes : sequence of int
         The largest number of rows to read of each group, and the number that it has.
     random_state : int
@@ -141,7 +151,13 @@ def read_features(
         arrays = _fetch_memory(frame, quotas, random_state)
     codes = arrays["code"].astype(np.int64)
     columns = {
-        name: _as_numbers(arrays[inner], declared_category=table.dtype(name) in DECLARED_CATEGORIES)
+        name: _as_numbers(
+            arrays[inner],
+            name,
+            declared_category=table.dtype(name) in DECLARED_CATEGORIES,
+            is_feature=name in names,
+            reading=table.reading,
+        )
         for name, inner in inner_names.items()
     }
     mixed = []
@@ -159,7 +175,8 @@ def read_features(
                 f"columns: {name!r} holds an infinite value; expected finite numbers; make it "
                 "missing, or leave the column out"
             )
-    digest = hashlib.sha256(repr([[str(value) for value in group] for group in groups]).encode())
+    spelled_groups = [["|".join(map(str, members)) for members in group] for group in groups]
+    digest = hashlib.sha256(repr(spelled_groups).encode())
     # A fixed byte order, and columns by name: neither the machine nor the order of columns matters.
     digest.update(codes.astype("<i8").tobytes())
     for name in sorted(columns):
@@ -175,6 +192,7 @@ def read_features(
         mixed=tuple(mixed),
         texts={name: columns[name].categories for name in names if columns[name].categories},
         dates=tuple(name for name in names if table.dtype(name) in (nw.Date, nw.Datetime)),
+        notes=tuple(note for name in names for note in columns[name].notes),
     )
 
 
@@ -231,13 +249,20 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
     return moment + hours / 24 + column.dt.second().cast(nw.Float64()) / 86_400
 
 
-def _group_code(table: Table, protected: Sequence[str], groups: Sequence[Group]) -> nw.Expr:
+def _group_code(
+    table: Table, protected: Sequence[str], groups: Sequence[Sequence[Group]]
+) -> nw.Expr:
     """Return the code of each row's group, -1 where it is unknown."""
     code: Any = nw.lit(-1)
     for index, group in enumerate(groups):
         # Nulls are not ignored: a joint group is known only if each of its columns is.
         is_group = nw.all_horizontal(
-            *(table.col(column) == value for column, value in zip(protected, group, strict=True)),
+            *(
+                table.col(column).is_in(list(members))
+                if len(members) > 1
+                else table.col(column) == members[0]
+                for column, members in zip(protected, group, strict=True)
+            ),
             ignore_nulls=False,
         )
         code = nw.when(is_group).then(nw.lit(index)).otherwise(code)
@@ -314,8 +339,13 @@ def _filled(array: Any) -> ObjectArray:
     return np.asarray(values)
 
 
-def _as_numbers(array: ObjectArray, *, declared_category: bool) -> _Column:
-    """Return a column as numbers; text that is all numbers is a number, unless it is declared."""
+def _as_numbers(
+    array: ObjectArray, name: str, *, declared_category: bool, is_feature: bool, reading: Reading
+) -> _Column:
+    """Return a column as numbers; text that is all numbers is a number, unless it is declared.
+
+    Of the outcome, which is only hashed, no more is read than what is plainly a number.
+    """
     if array.dtype.kind in "fiu":
         return _Column(values=array.astype(np.float64), kind="number")
     is_missing = np.asarray(array == None, dtype=np.bool_)  # noqa: E711 - element by element
@@ -323,12 +353,30 @@ def _as_numbers(array: ObjectArray, *, declared_category: bool) -> _Column:
         array[~is_missing].astype(str), return_inverse=True, return_counts=True
     )
     values = np.full(array.shape, np.nan)
-    stripped = np.char.strip(texts)
-    is_word = np.array([not is_number(text) for text in stripped], dtype=np.bool_)
-    if texts.size and not is_word.any() and not declared_category:
-        values[~is_missing] = stripped.astype(np.float64)[codes]
-        is_whole = all(re.match(WHOLE_NUMBER, text) for text in stripped)
-        return _Column(values=values, kind="number", whole_text=is_whole)
+    stripped = np.char.strip(texts).tolist()
+    pattern = re.compile(CLEAR_NUMBER if is_feature else NUMBER)
+    clear = [text for text in stripped if pattern.match(text)]
+    unclear = [text for text in stripped if not pattern.match(text)]
+    sorted_texts = NumberTexts(numbers={}, missing=(), words=tuple(unclear))
+    if is_feature and not declared_category:
+        sorted_texts = NumberTexts.of(unclear, reading.known)
+    has_numbers = bool(clear or sorted_texts.numbers)
+    if has_numbers and not sorted_texts.words and not declared_category:
+        number_of = {text: float(text) for text in clear}
+        notes = list[str]()
+        is_whole = all(re.match(WHOLE_NUMBER, text) for text in clear)
+        if unclear or (is_feature and reading.decimal == ","):
+            number_format = sorted_texts.number_format(name, clear=clear, decimal=reading.decimal)
+            number_of |= {text: number_format.number(text) for text in sorted_texts.numbers}
+            number_of |= dict.fromkeys(sorted_texts.missing, np.nan)
+            is_whole = is_whole and all(
+                number_of[text].is_integer() for text in sorted_texts.numbers
+            )
+            rows_of = dict(zip(stripped, frequencies.tolist(), strict=True))
+            missing_rows = sum(rows_of[text] for text in sorted_texts.missing)
+            notes = sorted_texts.notes(name, number_format, missing_rows=missing_rows)
+        values[~is_missing] = np.array([number_of[text] for text in stripped])[codes]
+        return _Column(values=values, kind="number", whole_text=is_whole, notes=tuple(notes))
     order = np.argsort(-frequencies, kind="stable")
     rank = np.empty(texts.size)
     rank[order] = np.arange(texts.size)
@@ -336,6 +384,8 @@ def _as_numbers(array: ObjectArray, *, declared_category: bool) -> _Column:
     categories = tuple(texts[order])
     if declared_category:
         return _Column(values=values, kind="category", categories=categories)
+    words = {*sorted_texts.words, *sorted_texts.missing}
+    is_word = np.array([text in words for text in stripped], dtype=np.bool_)
     return _Column(
         values=values,
         kind="category",

@@ -11,11 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import CodeArray
-from fourfifths._tables.groups import Bands, Group, check_banded, label
+from fourfifths._tables.groups import (
+    MAX_NUMERIC_GROUPS,
+    Bands,
+    Group,
+    age_advice,
+    check_banded,
+    label,
+    with_bands,
+)
 from fourfifths._tables.load import Rows
-from fourfifths._tables.table import Value
-from fourfifths._tables.types import ColumnType, to_numbers
-from fourfifths._tables.values import MissingText, is_number, is_text, known_values
+from fourfifths._tables.table import Value, open_table
+from fourfifths._tables.values import (
+    MissingText,
+    are_dates,
+    folded,
+    is_number,
+    known_values,
+    spellings_of,
+)
 from fourfifths.errors import ColumnError, GroupError, listed
 
 Unseen = Literal["error", "keep"]
@@ -47,6 +61,8 @@ class Strata:
         Of numeric columns that are cut into strata.
     passed : bool
         Whether the values are passed with the table instead of being columns of it.
+    exact_values : bool
+        Whether values that differ only in case or in spaces are different strata.
     """
 
     by: tuple[str, ...]
@@ -55,6 +71,7 @@ class Strata:
     rows: tuple[int, ...]
     bands: Mapping[str, Bands] = field(default_factory=dict)
     passed: bool = False
+    exact_values: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -93,7 +110,18 @@ class Strata:
         """Return the stratum of each row from its code among other groups."""
         code_of = {written(group): code for code, group in enumerate(self.groups)}
         code_of |= {written(group): len(self.groups) - 1 for group in self.pooled}
-        new_codes = [code_of.get(written(group), UNKNOWN) for group in groups]
+        codes_of_folded: dict[tuple[str, ...], set[int]] = {}
+        for texts, code in code_of.items():
+            codes_of_folded.setdefault(tuple(map(folded, texts)), set()).add(code)
+
+        def stratum(group: Group) -> int:
+            texts = written(group)
+            alike = codes_of_folded.get(tuple(map(folded, texts)), set())
+            # A repair may have been fitted to "M" and "m" apart.
+            is_found = texts in code_of or self.exact_values or len(alike) != 1
+            return code_of.get(texts, UNKNOWN) if is_found else next(iter(alike))
+
+        new_codes = [stratum(group) for group in groups]
         # The code -1 points to the last entry.
         table = np.array([*new_codes, UNKNOWN], dtype=np.int16)
         if np.array_equal(table[:-1], np.arange(len(groups))):
@@ -139,16 +167,19 @@ def stratum_columns(
                 f"protected={name!r}: no such column in X (columns: {listed(rows.columns)})"
             )
         column = rows.column(name)
-        if name in bands:
-            if is_text(column.dtype):
-                column = column.cast(nw.String())
-            elif not column.dtype.is_numeric():
-                raise ColumnError(f"bands: {name!r} holds {column.dtype}; expected numbers")
-            numbers = to_numbers(column, ColumnType(name=name, kind="number"))
-            columns.append(bands[name].labels_of(numbers))
-        else:
-            columns.append(column)
+        columns.append(_band_labels(rows, bands[name]) if name in bands else column)
     return names, columns
+
+
+def _band_labels(rows: Rows, cut: Bands) -> Any:
+    """Return the name of each row's band, None where there is none."""
+    column = rows.column(cut.column)
+    table = open_table(column.to_frame().to_native(), rows.reading)
+    table = with_bands(table.with_missing([cut.column], ()), {cut.column: cut})
+    rows.value_notes.extend(table.notes)
+    codes = table.frame.collect()[table.names[cut.column]].cast(nw.Float64()).to_numpy()
+    labels = np.array([*cut.labels, None], dtype=object)
+    return labels[np.where(np.isnan(codes), len(cut.labels), codes).astype(np.int64)]
 
 
 def _passed_columns(rows: Rows, values: Any) -> list[Any]:
@@ -201,7 +232,21 @@ def fit_strata(
     With "refuse", small strata are an error that does not offer pooling as a remedy.
     """
     by, columns = stratum_columns(rows, names, values=values, bands=bands)
-    groups, codes = _factorize_jointly(columns, rows.unknown)
+    spelled = [
+        _as_meant(column_name, *_factorize(column, rows.unknown), rows=rows)
+        for column_name, column in zip(by, columns, strict=True)
+    ]
+    # Bands rise; in the alphabet "40 and over" comes before "under 40".
+    spelled = [
+        _in_order(column_values, codes, bands[column_name].labels)
+        if column_name in bands
+        else (column_values, codes)
+        for column_name, (column_values, codes) in zip(by, spelled, strict=True)
+    ]
+    for column_name, (column_values, _) in zip(by, spelled, strict=True):
+        if len(column_values) > MAX_NUMERIC_GROUPS and are_dates(column_values):
+            raise GroupError(f"{column_name}: holds dates; {age_advice(column_name)}")
+    groups, codes = _joined(spelled)
     name = " & ".join(by)
     if len({written(group) for group in groups}) < len(groups):
         raise GroupError(f"{name}: holds the same value as text and as a number; make all text")
@@ -210,6 +255,7 @@ def fit_strata(
         raise GroupError(
             f"{name}: {missing_count:,} rows have no value; give each row one, or take "
             "unseen='keep' to leave such rows as they are"
+            + "".join(f" ({note})" for note in rows.value_notes if "not known" in note)
         )
     if len(groups) < 2:
         content = repr(label(groups[0])) if groups else "missing values"
@@ -224,6 +270,7 @@ def fit_strata(
         rows=tuple(map(int, sizes)),
         bands=bands,
         passed=names is None,
+        exact_values=rows.reading.exact_values,
     )
     if small_codes:
         pooled = tuple(groups[code] for code in small_codes)
@@ -256,7 +303,53 @@ def _factorize_jointly(
     columns: Sequence[Any], unknown: Sequence[Value]
 ) -> tuple[tuple[Group, ...], CodeArray]:
     """Return the joint groups that occur, sorted, and the group of each row; -1 for unknown."""
-    values, column_codes = zip(*(_factorize(column, unknown) for column in columns), strict=True)
+    return _joined([_factorize(column, unknown) for column in columns])
+
+
+def _as_meant(
+    name: str, values: tuple[Any, ...], codes: CodeArray, *, rows: Rows
+) -> tuple[tuple[Any, ...], CodeArray]:
+    """Return values with one spelling of each, and their codes; -1 for what means "not known"."""
+    if not any(isinstance(value, str) for value in values):
+        return values, codes
+    sizes = np.bincount(codes[codes != UNKNOWN], minlength=len(values))
+    spellings = spellings_of(
+        name,
+        dict(zip(values, sizes.tolist(), strict=True)),
+        role="group",
+        unknown=rows.unknown,
+        reading=rows.reading,
+    )
+    rows.value_notes.extend(spellings.notes)
+    if len(spellings.values) == len(values):
+        return values, codes
+    order = sorted(
+        range(len(spellings.values)),
+        key=lambda code: (isinstance(spellings.values[code], str), spellings.values[code]),
+    )
+    new_code = {
+        member: code for code, index in enumerate(order) for member in spellings.members[index]
+    }
+    recoded = np.array(
+        [*(new_code.get(value, UNKNOWN) for value in values), UNKNOWN], dtype=np.int16
+    )
+    return tuple(spellings.values[index] for index in order), recoded[codes]
+
+
+def _in_order(
+    values: tuple[Any, ...], codes: CodeArray, order: Sequence[Any]
+) -> tuple[tuple[Any, ...], CodeArray]:
+    """Return values in another order, with the codes of the rows."""
+    ordered = tuple(value for value in order if value in values)
+    new_codes = [ordered.index(value) for value in values]
+    return ordered, np.array([*new_codes, UNKNOWN], dtype=np.int16)[codes]
+
+
+def _joined(
+    factorized: Sequence[tuple[tuple[Any, ...], CodeArray]],
+) -> tuple[tuple[Group, ...], CodeArray]:
+    """Return the joint groups of columns that occur, sorted, and the group of each row."""
+    values, column_codes = zip(*factorized, strict=True)
     if len(column_codes) == 1:
         return tuple((value,) for value in values[0]), column_codes[0]
     is_known = np.all(np.stack(column_codes) != UNKNOWN, axis=0)

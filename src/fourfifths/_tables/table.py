@@ -15,8 +15,9 @@ import narwhals as nw
 from fourfifths import datasets
 from fourfifths._tables.files import in_one_line, read
 from fourfifths._tables.values import (
-    NUMBER,
+    CLEAR_NUMBER,
     DecimalMark,
+    NumberTexts,
     Reading,
     is_text,
     unknown_tokens,
@@ -99,21 +100,47 @@ class Table:
         Text is converted, since a CSV file has nothing else; text that is not a number is an error.
         """
         dtype = self.dtype(self.column(name, argument))
-        number = self.col(name)
+        table, number = self, self.col(name)
         if is_text(dtype):
             number = number.cast(nw.String()).str.strip_chars()
-            words = self.frame.filter(~number.is_null() & ~number.str.contains(NUMBER))
-            word = self.rows(words.select(self.names[name]).head(1))
-            if word:
-                raise ColumnError(
-                    f"{argument}={name!r}: expected numbers, found {word[0][0]!r}; correct or "
-                    "empty such cells, or, if it means that the value is missing, give "
-                    f"unknown=[{word[0][0]!r}]"
-                )
+            table, number = self._with_number_notes(name, number, argument)
         elif not dtype.is_numeric():
             raise ColumnError(f"{argument}={name!r}: expected numbers, found {dtype}")
-        table = self.with_column(name, number.cast(nw.Float64()))
+        table = table.with_column(name, number.cast(nw.Float64()))
         return table.with_column(name, without_missing(table.col(name), nw.Float64()))
+
+    def _with_number_notes(self, name: str, text: nw.Expr, argument: str) -> tuple[Table, nw.Expr]:
+        """Return texts as plain numbers, and the table with notes on how they were read.
+
+        Only what is not plainly a number is looked at, which in most columns is nothing.
+        """
+        texts = self.frame.select(text.alias("text")).filter(~nw.col("text").is_null())
+        is_clear = nw.col("text").str.contains(CLEAR_NUMBER)
+        counted = texts.filter(~is_clear).group_by("text").agg(nw.len().alias("rows"))
+        row_counts: dict[str, int] = dict(sorted(self.rows(counted)))
+        if not row_counts and self.reading.decimal != ",":
+            return self, text
+        unclear = NumberTexts.of(row_counts, self.reading.known)
+        if unclear.words:
+            word = unclear.words[0]
+            raise ColumnError(
+                f"{argument}={name!r}: expected numbers, found {word!r}; correct or empty such "
+                f"cells, or, if it means that the value is missing, give unknown=[{word!r}]"
+            )
+        has_point = nw.col("text").str.contains(".", literal=True)
+        clear = [
+            example[0]
+            for condition in (has_point, ~has_point)
+            for example in self.rows(texts.filter(is_clear & condition).head(1))
+        ]
+        number_format = unclear.number_format(name, clear=clear, decimal=self.reading.decimal)
+        missing_rows = sum(row_counts[value] for value in unclear.missing)
+        notes = unclear.notes(name, number_format, missing_rows=missing_rows)
+        if unclear.missing:
+            text = nw.when(~text.is_in(list(unclear.missing))).then(text)
+        if unclear.numbers:
+            text = number_format.plain(text)
+        return replace(self, notes=(*self.notes, *notes)), text
 
     def with_column(self, name: str, expression: nw.Expr) -> Table:
         """Return the table with column `name` added or replaced."""

@@ -16,11 +16,15 @@ import numpy as np
 from fourfifths._arrays import FloatArray
 from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
-    WHOLE_NUMBER,
+    PLAIN,
     MissingText,
+    NumberFormat,
+    Reading,
     beyond_exact,
+    is_date,
     is_text,
     known_values,
+    numbers_and_format,
     read_numbers,
     with_room_for_null,
 )
@@ -53,11 +57,14 @@ class ColumnType:
         Dates and times are read as microseconds since 1970.
     categories : tuple
         Of an ordered column the lowest first, else in alphabetical order.
+    number_format : NumberFormat
+        How a text column writes its numbers.
     """
 
     name: Any
     kind: Kind
     categories: tuple[Any, ...] = ()
+    number_format: NumberFormat = PLAIN
 
 
 # What a user may ask a column to be repaired as. None decides by the column's values, a sequence
@@ -113,7 +120,9 @@ def asked_columns(
     return asked
 
 
-def is_not_repaired(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> bool:
+def is_not_repaired(
+    column: nw.Series[Any], unknown: Sequence[Any] = (), reading: Reading | None = None
+) -> bool:
     """Return whether a column is repaired only if it is named: dates, identifiers, other groups.
 
     Changing them would make a table wrong in ways that nobody expects of a repair. A text is an
@@ -137,7 +146,10 @@ def is_not_repaired(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> bool
     if column.dtype == nw.String:
         if bool(present.str.contains(DATE_TEXT).all()) and len(present):
             return True
-        numbers = read_numbers(column) if bool(present.str.contains(WHOLE_NUMBER).all()) else None
+        try:
+            numbers = read_numbers(column, reading=reading)
+        except ColumnError:  # a few words among numbers, or numbers that can be read in two ways
+            numbers = None
         if numbers is None:
             distinct = int(present.n_unique()) if len(present) else 0
             is_mostly_own = distinct > MAX_CATEGORIES_OF_FEW_ROWS and 2 * distinct > len(present)
@@ -151,8 +163,18 @@ def is_not_repaired(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> bool
     return all_differ and (is_close or IDENTIFIER_NAME.search(name) is not None)
 
 
-def type_of(column: nw.Series[Any], asked: AskedType, *, unknown: Sequence[Any] = ()) -> ColumnType:
-    """Return the type of a dataframe's column: the one asked for, or else that of its values."""
+def type_of(
+    column: nw.Series[Any],
+    asked: AskedType,
+    *,
+    unknown: Sequence[Any] = (),
+    reading: Reading | None = None,
+    notes: list[str] | None = None,
+) -> ColumnType:
+    """Return the type of a dataframe's column: the one asked for, or else that of its values.
+
+    What was assumed about numbers that are text is added to `notes`.
+    """
     name = str(column.name)
     if isinstance(asked, ColumnType):
         return asked
@@ -160,11 +182,13 @@ def type_of(column: nw.Series[Any], asked: AskedType, *, unknown: Sequence[Any] 
     order = _natural_order(column) if asked is None else ()
     column = known_values(column, unknown)
     if asked in (None, "number"):
-        kind = _number_kind(column, must=asked == "number")
+        kind, number_format = _number_kind(
+            column, must=asked == "number", reading=reading, notes=notes
+        )
         if kind == "ordered":
             return ColumnType(name=name, kind=kind, categories=TRUTH_VALUES)
         if kind is not None:
-            return ColumnType(name=name, kind=kind)
+            return ColumnType(name=name, kind=kind, number_format=number_format)
     if order:
         missing = MissingText.of(unknown)
         order = tuple(category for category in order if category not in missing)
@@ -199,23 +223,28 @@ def _checked_order(name: str, asked: Any, categories: tuple[str, ...]) -> tuple[
     return order
 
 
-def _number_kind(column: nw.Series[Any], *, must: bool) -> Kind | None:
-    """Return the kind of a column of numbers or booleans; None if it holds anything else."""
+def _number_kind(
+    column: nw.Series[Any], *, must: bool, reading: Reading | None, notes: list[str] | None
+) -> tuple[Kind | None, NumberFormat]:
+    """Return the kind of a column of numbers or booleans, and how it writes numbers as text.
+
+    The kind is None if the column holds anything else.
+    """
     dtype = column.dtype
     if dtype == nw.Boolean:
-        return "ordered"
+        return "ordered", PLAIN
     if dtype.is_numeric():
-        return "integer" if dtype.is_integer() else "number"
+        return "integer" if dtype.is_integer() else "number", PLAIN
     if dtype == nw.String:
-        numbers = read_numbers(column, must=must)
+        numbers, number_format = numbers_and_format(column, must=must, reading=reading, notes=notes)
         if numbers is not None:
-            return "integer" if numbers.dtype.is_integer() else "number"
+            return "integer" if numbers.dtype.is_integer() else "number", number_format
     elif must:
         raise ColumnError(
             f"columns: {column.name!r} is to be repaired as numbers, but holds "
             f"{_an_example(column)}; convert it, or leave it out"
         )
-    return None
+    return None, PLAIN
 
 
 def _natural_order(column: nw.Series[Any]) -> tuple[str, ...]:
@@ -234,13 +263,12 @@ def _natural_order(column: nw.Series[Any]) -> tuple[str, ...]:
     return tuple(chunks[0].dictionary.to_pylist()) if chunks else ()
 
 
-def is_date(dtype: nw.dtypes.DType) -> bool:
-    """Return whether a column of this type holds dates, or dates with times."""
-    return dtype == nw.Date or isinstance(dtype, nw.Datetime)
-
-
 def to_numbers(
-    column: nw.Series[Any], column_type: ColumnType, *, unseen: Literal["error", "keep"] = "error"
+    column: nw.Series[Any],
+    column_type: ColumnType,
+    *,
+    unseen: Literal["error", "keep"] = "error",
+    reading: Reading | None = None,
 ) -> FloatArray:
     """Return a column as numbers: categories by their index, missing as NaN.
 
@@ -250,7 +278,12 @@ def to_numbers(
         return microseconds(column, column_type)
     if column_type.kind in ("number", "integer"):
         if column.dtype == nw.String:
-            numbers = read_numbers(column, must=True)
+            numbers = read_numbers(
+                column,
+                must=True,
+                reading=reading,
+                number_format=column_type.number_format,
+            )
             assert numbers is not None
             return _as_floats(numbers)
         if not (column.dtype.is_numeric() or column.is_null().all()):
@@ -349,7 +382,8 @@ def from_numbers(
             # By Arrow for every library: 52.0 is "52.0" in some and "52" in others.
             import pyarrow as pa
 
-            cells = pa.array(numbers).cast(pa.string()).to_pylist()
+            texts = pa.array(numbers).cast(pa.string()).to_pylist()
+            cells = column_type.number_format.written(texts)
         else:
             cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
     elif column_type.categories == TRUTH_VALUES:
@@ -358,8 +392,8 @@ def from_numbers(
         cells = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)].tolist()
     if column.implementation is nw.Implementation.PYARROW and is_text(column.dtype):
         # Arrow sets cells of plain text only, and has several types of text.
-        texts: Any = column.cast(nw.String()).to_native().cast("string")
-        plain: nw.Series[Any] = nw.from_native(texts, series_only=True)
+        plain_texts: Any = column.cast(nw.String()).to_native().cast("string")
+        plain: nw.Series[Any] = nw.from_native(plain_texts, series_only=True)
         native: Any = column.to_native()
         repaired: Any = plain.scatter(rows, cells).to_native()
         cast: nw.Series[Any] = nw.from_native(repaired.cast(native.type), series_only=True)
@@ -457,7 +491,8 @@ def cell_value(column: nw.Series[Any], column_type: ColumnType, number: float) -
         # By Arrow, as for columns of numbers that are repaired cell by cell.
         import pyarrow as pa
 
-        return pa.array([value]).cast(pa.string())[0].as_py()
+        text = pa.array([value]).cast(pa.string())[0].as_py()
+        return column_type.number_format.written([text])[0]
     if column_type.kind == "date":
         moment = EPOCH + timedelta(microseconds=int(number))
         if column.dtype == nw.Date:

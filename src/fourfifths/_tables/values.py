@@ -1,16 +1,22 @@
-"""What is a number and what is missing: one rule for every column of every table.
+"""What a cell means: one rule for every column of every table.
 
 A column is numeric if all its values are numbers, missing ones aside. Missing are null, NaN, empty
 text, and the values that the user calls `unknown`. If nearly all values of a text column are
 numbers, an error names the others: taking them for categories, or for missing, would be a guess.
+
+Files from people hold more than that. Values that differ only in case or in spaces are one value.
+A text like "Prefer not to say" means that a value is not known. Numbers are written as "1.234,5",
+"$1,200" or "83,3%", and dates in several orders. All this is decided on the different values of a
+column, never row by row, and what was assumed is said in a note.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal, TypeVar, cast
@@ -18,11 +24,17 @@ from typing import Any, Literal, TypeVar, cast
 import narwhals as nw
 import numpy as np
 
+from fourfifths._text import number_text
 from fourfifths.errors import ColumnError, listed
 
 # [0-9], because the regular expressions of some libraries read \d as the digits of any script.
 NUMBER = r"^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
 WHOLE_NUMBER = r"^[-+]?[0-9]+$"
+# A number that nobody reads otherwise. Not 1.500: 1500 where the comma is the decimal mark.
+CLEAR_NUMBER = (
+    r"^[-+]?(?:(?:[0-9]+|(?:0[0-9]*|[0-9]{4,})?\.[0-9]+|[0-9]+\.(?:[0-9]{0,2}|[0-9]{4,}))"
+    r"(?:[eE][-+]?[0-9]+)?|[0-9]+\.[0-9]{3}[eE][-+]?[0-9]+)$"
+)
 INFINITY = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
 # A text column with at least this share of numbers was meant to hold numbers.
 MIN_NUMBER_SHARE = 0.95
@@ -31,6 +43,46 @@ MAX_EXACT_INTEGER = 2**53  # from here on, floating-point numbers skip whole num
 TEXT_TYPES = (nw.String, nw.Categorical, nw.Enum)
 Frame = TypeVar("Frame", nw.DataFrame[Any], nw.LazyFrame[Any])
 DecimalMark = Literal[".", ","]
+ValueRole = Literal["group", "outcome", "number"]
+
+# Texts that mean "not known" wherever a group, an outcome or a number is expected; in lower case.
+# Not "na", which may be Native American, nor "none" and "not applicable", which may be a group
+# (of disabilities), nor "other".
+NOT_KNOWN = frozenset(
+    {
+        *("?", "??", "???", ".", "..", "...", "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}"),
+        *("n/a", "n.a.", "n.a", "n\\a", "#n/a", "#na", "<na>", "nan", "null", "<null>", "(null)"),
+        *("#null!", "#value!", "#ref!", "#name?", "(blank)", "blank", "missing", "(missing)"),
+        *("unknown", "(unknown)", "unk", "unk.", "not known", "unspecified", "not specified"),
+        *("not stated", "unstated", "not reported", "unreported", "not recorded", "not provided"),
+        *("not given", "not available", "no answer", "no response", "no data", "not answered"),
+        *("not indicated", "did not answer", "did not disclose", "did not respond"),
+        *("did not specify", "did not state", "undisclosed", "not disclosed", "non-disclosed"),
+        *("unknown/not reported", "not reported/unknown", "race unknown", "unknown race"),
+        *("sex unknown", "gender unknown", "race/ethnicity unknown", "not identified"),
+    }
+)
+# These mean it of a group, but may be a decision: a loan that was declined, an offer refused.
+NOT_KNOWN_GROUPS = NOT_KNOWN | {"declined", "decline", "refused", "withheld"}
+# In a column of numbers, these are no numbers either.
+NOT_KNOWN_NUMBERS = NOT_KNOWN_GROUPS | {"na", "none", "nil", "not applicable"}
+# As a group these may be either: they stay one, and a note asks.
+PERHAPS_NOT_KNOWN = frozenset({"na", "none", "not applicable"})
+_ANSWER = (
+    r"(?:answer|disclose|say|state|self[- ]?identify|self[- ]?report|identify|respond|specify|"
+    r"provide|share|report|tell|reply|self[- ]?disclose|be identified)\b.*"
+)
+REFUSAL = re.compile(
+    r"(?:i |candidate |applicant |employee |respondent )?(?:"
+    r"(?:would )?(?:prefer|prefers|preferred|choose|chooses|chose|wish|wishes|elect|elected|opt|"
+    rf"opted)(?: |d )?not to {_ANSWER}|"
+    r"(?:do not|don't|does not|doesn't|did not|didn't) (?:wish|want|care|choose|like) to "
+    rf"{_ANSWER}|"
+    rf"declin(?:e|es|ed) to {_ANSWER}|"
+    rf"(?:would |'d )?rather not {_ANSWER})"
+)
+# Zero-width letters and marks of direction: nobody sees them.
+INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +176,179 @@ class MissingText:
         return is_missing if self.numbers is None else is_missing | text.str.contains(self.numbers)
 
 
+def folded(text: str) -> str:
+    r"""Return a text without what people do not mean by it: case, and spaces around or doubled.
+
+    Examples
+    --------
+    >>> folded("  Prefer  NOT to say "), folded("Stra\u00dfe") == folded("STRASSE")
+    ('prefer not to say', True)
+    """
+    plain = unicodedata.normalize("NFC", text.translate(INVISIBLE)).casefold()
+    plain = unicodedata.normalize("NFC", plain).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return " ".join(plain.split())
+
+
+def means_not_known(text: str, role: ValueRole, known: Iterable[Any] = ()) -> bool:
+    """Return whether a text means that a value is not known, unless it is one of `known`.
+
+    Examples
+    --------
+    >>> [means_not_known(text, "group") for text in ("Prefer not to say", "N/A", "None", "Other")]
+    [True, True, False, False]
+    >>> means_not_known("Declined", "outcome"), means_not_known("None", "number")
+    (False, True)
+    """
+    plain = folded(text)
+    if plain in {folded(str(value)) for value in known}:
+        return False
+    texts = {"group": NOT_KNOWN_GROUPS, "outcome": NOT_KNOWN, "number": NOT_KNOWN_NUMBERS}[role]
+    return plain in texts or REFUSAL.fullmatch(plain) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spellings:
+    """The values of a column as people mean them.
+
+    Attributes
+    ----------
+    values : tuple
+        One spelling of each value, the most frequent, in the order in which they came first.
+    members : tuple of tuple
+        For each value, all that the table holds for it.
+    unknown : tuple
+        What the table holds for values that are not known.
+    matched : tuple
+        The user's tokens for "not known" that occur.
+    notes : tuple of str
+        What was assumed.
+    """
+
+    values: tuple[Any, ...]
+    members: tuple[tuple[Any, ...], ...]
+    unknown: tuple[Any, ...]
+    matched: tuple[Any, ...]
+    notes: tuple[str, ...]
+
+
+def spellings_of(
+    name: str,
+    row_counts: Mapping[Any, float],
+    *,
+    role: ValueRole,
+    unknown: Sequence[Any] = (),
+    reading: Reading,
+) -> Spellings:
+    """Return which values of a column are one, and which are not known.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    row_counts : mapping of value to number of rows
+        Missing values are not among them.
+    role : {"group", "outcome"}
+    unknown : sequence
+        The user's tokens for "not known".
+    reading : Reading
+
+    Examples
+    --------
+    >>> rows = {"Yes": 40, "yes ": 3, "No": 50, "N/A": 2}
+    >>> spelled = spellings_of("hired", rows, role="outcome", reading=Reading())
+    >>> spelled.values, spelled.members[0], spelled.unknown
+    (('Yes', 'No'), ('Yes', 'yes '), ('N/A',))
+    """
+    members: dict[Any, list[Any]] = {}
+    unknown_values, looks_unknown, matched = [], [], []
+    for value in row_counts:
+        token = matching_token(value, unknown, reading)
+        if token is not None:
+            matched.append(token)
+            unknown_values.append(value)
+        elif isinstance(value, str) and not folded(value):
+            unknown_values.append(value)
+        elif isinstance(value, str) and means_not_known(value, role, reading.known):
+            unknown_values.append(value)
+            looks_unknown.append(value)
+        else:
+            is_folded = isinstance(value, str) and not reading.exact_values
+            # The type too, because 1 equals True and 1.0, and text is never one of them.
+            members.setdefault((type(value), folded(value) if is_folded else value), []).append(
+                value
+            )
+    shown = [
+        # Of equally many, one without spaces around it, then the first in the alphabet.
+        min(
+            spellings,
+            key=lambda value: (-row_counts[value], str(value) != str(value).strip(), str(value)),
+        )
+        for spellings in members.values()
+    ]
+    notes = []
+    merged = [
+        (value, [other for other in spellings if other != value])
+        for value, spellings in zip(shown, members.values(), strict=True)
+        if len(spellings) > 1
+    ]
+    if merged:
+        others = [other for _, spellings in merged for other in spellings]
+        rows = int(sum(row_counts[other] for other in others))
+        value, spellings = merged[0]
+        rest = ", and others likewise" if len(merged) > 1 else ""
+        notes.append(
+            f"column {name!r}: {listed(spellings, limit=3)} {is_or_are(spellings)} taken for "
+            f"{value!r}{rest} ({rows_text(rows)}), because they differ only in case or in spaces; "
+            "exact_values=True keeps them apart"
+        )
+    if looks_unknown:
+        rows = int(sum(row_counts[value] for value in looks_unknown))
+        kind = "a group" if role == "group" else "a value"
+        notes.append(
+            f"column {name!r}: {listed(looks_unknown, limit=5)} {is_or_are(looks_unknown)} taken "
+            f"for not known ({rows_text(rows)}); known={[str(looks_unknown[0])]!r} keeps it as "
+            f"{kind}"
+        )
+    return Spellings(
+        values=tuple(shown),
+        members=tuple(map(tuple, members.values())),
+        unknown=tuple(unknown_values),
+        matched=tuple(dict.fromkeys(matched)),
+        notes=tuple(notes),
+    )
+
+
+def is_or_are(values: Sequence[Any]) -> str:
+    return "is" if len(values) == 1 else "are"
+
+
+def rows_text(row_count: float) -> str:
+    return "1 row" if row_count == 1 else f"{int(row_count):,} rows"
+
+
+def matching_token(value: Any, unknown: Sequence[Any], reading: Reading) -> Any:
+    """Return which of the user's tokens for "not known" a value is; None if it is none of them."""
+    for token in unknown:
+        if isinstance(value, bool):
+            is_token = str(token).strip().lower() == str(value).lower()
+        elif isinstance(value, str):
+            text, token_text = value.strip(), str(token).strip()
+            if not reading.exact_values:
+                text, token_text = folded(text), folded(token_text)
+            numbers = MissingText.of([token]).numbers
+            is_token = text == token_text or (numbers is not None and re.match(numbers, text))
+        elif isinstance(value, Real):
+            is_token = is_number(token) and float(token) == float(value)
+        else:
+            moment = _moment(str(token).strip())
+            is_token = str(value) == str(token).strip() or (
+                moment is not None and value in (moment, moment.date())
+            )
+        if is_token:
+            return token
+    return None
+
+
 def without_missing(
     column: nw.Expr, dtype: nw.dtypes.DType, unknown: Sequence[Any] = ()
 ) -> nw.Expr:
@@ -202,8 +427,314 @@ def known_values(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> nw.Seri
     return values.alias(column.name)
 
 
-def read_numbers(column: nw.Series[Any], *, must: bool = False) -> nw.Series[Any] | None:
-    """Return a text column as numbers, or None if it holds words.
+# --- numbers that are written as text ---
+
+_SPACES = " \t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
+_CURRENCIES = (*"$\N{EURO SIGN}\N{POUND SIGN}\N{YEN SIGN}\N{INDIAN RUPEE SIGN}",)
+_CURRENCIES = (*_CURRENCIES, "USD", "EUR", "GBP", "CHF", "CAD", "AUD", "JPY", "INR", "US$")
+_CURRENCY = "|".join(re.escape(sign) for sign in sorted(_CURRENCIES, key=len, reverse=True))
+_MINUS = "\N{MINUS SIGN}"
+_APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+_NUMBER_TEXT = re.compile(
+    rf"(?P<open>\()?(?P<sign>[-+{_MINUS}])?[{_SPACES}]*(?P<before>{_CURRENCY})?[{_SPACES}]*"
+    rf"(?P<inner_sign>[-+{_MINUS}])?(?P<body>[0-9.,][0-9.,{_APOSTROPHES}{_SPACES}]*?)"
+    rf"(?P<exponent>[eE][-+]?[0-9]+)?[{_SPACES}]*(?P<after>%|{_CURRENCY})?(?P<close>\))?"
+)
+
+
+def _body_pattern(decimal: str, grouping: str) -> re.Pattern[str]:
+    separators = f"[{re.escape(grouping)}{_APOSTROPHES}{_SPACES}]"
+    whole = rf"[1-9][0-9]{{0,2}}(?:({separators})[0-9]{{3}}(?:\1[0-9]{{3}})*)|[0-9]+"
+    mark = re.escape(decimal)
+    return re.compile(rf"(?:(?:{whole})(?:{mark}[0-9]*)?|{mark}[0-9]+)")
+
+
+_BODIES: Mapping[DecimalMark, re.Pattern[str]] = {
+    ".": _body_pattern(".", ","),
+    ",": _body_pattern(",", "."),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberText:
+    """A text that is a number, by one decimal mark or by the other.
+
+    Attributes
+    ----------
+    readings : mapping of {".", ","} to float
+        What it is by each decimal mark that it can be read with.
+    unit : str
+        A currency sign, "%" or nothing.
+    """
+
+    readings: Mapping[DecimalMark, float]
+    unit: str
+
+    @classmethod
+    def of(cls, text: str) -> NumberText | None:
+        """Return what a text can mean as a number, or None if it is none.
+
+        Examples
+        --------
+        >>> [NumberText.of(text).readings for text in ("1.500", "83,3%", "(1,200.50)", "1 200")]
+        [{'.': 1.5, ',': 1500.0}, {',': 83.3}, {'.': -1200.5}, {'.': 1200.0, ',': 1200.0}]
+        """
+        parts = _NUMBER_TEXT.fullmatch(text.strip())
+        if parts is None:
+            return None
+        signs = [sign for sign in (parts["sign"], parts["inner_sign"]) if sign]
+        is_bracketed = parts["open"] is not None
+        if is_bracketed != (parts["close"] is not None) or len(signs) + is_bracketed > 1:
+            return None
+        if parts["before"] and parts["after"]:
+            return None
+        is_negative = is_bracketed or any(sign != "+" for sign in signs)
+        body = parts["body"].strip(_SPACES)
+        readings: dict[DecimalMark, float] = {}
+        for decimal, pattern in _BODIES.items():
+            if pattern.fullmatch(body):
+                digits = "".join(letter for letter in body if letter.isdigit() or letter == decimal)
+                number = float(digits.replace(decimal, ".") + (parts["exponent"] or ""))
+                readings[decimal] = -number if is_negative else number
+        if not readings:
+            return None
+        return cls(readings=readings, unit=parts["before"] or parts["after"] or "")
+
+    @property
+    def decides(self) -> DecimalMark | None:
+        """The decimal mark that this text shows its column to have; None if it shows none."""
+        return next(iter(self.readings)) if len(self.readings) == 1 else None
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the two decimal marks make two numbers of it."""
+        return len(set(self.readings.values())) > 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberFormat:
+    """How the numbers of a text column are written.
+
+    Attributes
+    ----------
+    decimal : {".", ","}
+    is_percent : bool
+        Whether "%" follows each number; 83,3% is 83.3.
+    """
+
+    decimal: DecimalMark = "."
+    is_percent: bool = False
+
+    def plain(self, column: Any) -> Any:
+        """Return a column, or expression, of such texts as texts that every library reads."""
+        text = column.str.strip_chars()
+        text = text.str.replace_all(rf"{_CURRENCY}|[%)+{_APOSTROPHES}{_SPACES}]", "")
+        text = text.str.replace_all(rf"[({_MINUS}]", "-")
+        text = text.str.replace_all("." if self.decimal == "," else ",", "", literal=True)
+        return text.str.replace_all(self.decimal, ".", literal=True)
+
+    def check_unit(self, name: str, fitted_format: NumberFormat) -> None:
+        """Raise unless numbers are in percent if those were that a repair was fitted to."""
+        if self.is_percent != fitted_format.is_percent:
+            fitted, new = (
+                "are in percent" if number_format.is_percent else "are not in percent"
+                for number_format in (fitted_format, self)
+            )
+            raise ColumnError(
+                f"column {name!r}: the numbers {new}, but those that the repair was fitted to "
+                f"{fitted}; write them alike"
+            )
+
+    def number(self, text: str) -> float:
+        """Return the number that a text means."""
+        number_text = NumberText.of(text)
+        assert number_text is not None
+        return number_text.readings[self.decimal]
+
+    def written(self, texts: Iterable[str]) -> list[str]:
+        """Return plain numbers as the column writes them.
+
+        Examples
+        --------
+        >>> NumberFormat(decimal=",", is_percent=True).written(["83.3"])
+        ['83,3%']
+        """
+        unit = "%" if self.is_percent else ""
+        return [text.replace(".", self.decimal) + unit for text in texts]
+
+
+PLAIN = NumberFormat()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberTexts:
+    """What the different texts of a column are that are not plainly numbers.
+
+    Attributes
+    ----------
+    numbers : mapping of str to NumberText
+    missing : tuple of str
+        Those that mean "not known".
+    words : tuple of str
+        All others.
+    """
+
+    numbers: Mapping[str, NumberText]
+    missing: tuple[str, ...]
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, texts: Iterable[str], known: Sequence[Any] = ()) -> NumberTexts:
+        """Sort the texts."""
+        numbers = dict[str, NumberText]()
+        missing, words = list[str](), list[str]()
+        for text in texts:
+            number = NumberText.of(text)
+            if number is not None:
+                numbers[text] = number
+            else:
+                (missing if means_not_known(text, "number", known) else words).append(text)
+        return cls(numbers=numbers, missing=tuple(missing), words=tuple(words))
+
+    def number_format(
+        self, name: str, *, clear: Sequence[str], decimal: DecimalMark | None
+    ) -> NumberFormat:
+        """Return the one format that all numbers of the column have, or raise.
+
+        Parameters
+        ----------
+        name : str
+            The column, for errors.
+        clear : sequence of str
+            Plain numbers of the column: one with a decimal point and one without, if there are.
+        decimal : {".", ","} or None
+            The decimal mark that the user declares.
+        """
+        numbers = {**{text: _clear_number(text) for text in clear}, **self.numbers}
+        examples: dict[DecimalMark, str] = {}
+        for text, number in numbers.items():
+            if number.decides:
+                examples.setdefault(number.decides, text)
+        if len(examples) == 2:
+            raise ColumnError(
+                f"column {name!r}: {examples['.']!r} has a decimal point and {examples[',']!r} a "
+                "decimal comma; write all numbers of a column alike"
+            )
+        shown = next(iter(examples), None)
+        if decimal is not None and shown not in (None, decimal):
+            raise ColumnError(
+                f"column {name!r}: decimal={decimal!r}, but {examples[shown]!r} is no number with "
+                "that decimal mark; correct such cells, or give the other mark"
+            )
+        ambiguous = next((text for text, number in numbers.items() if number.is_ambiguous), None)
+        if ambiguous is not None and shown is None and decimal is None:
+            point, comma = (number_text(numbers[ambiguous].readings[mark]) for mark in _BODIES)
+            raise ColumnError(
+                f"column {name!r}: {ambiguous!r} may be {point} or {comma}, and no other value of "
+                f"the column shows which; give decimal='.' for {point}, or decimal=',' for {comma}"
+            )
+        units = {number.unit: text for text, number in numbers.items()}
+        if len({*units} - {""}) > 1 or ("%" in units and len(units) > 1):
+            first, second = list(units.values())[:2]
+            raise ColumnError(
+                f"column {name!r}: {first!r} and {second!r} are in different units; write all "
+                "numbers of a column in one"
+            )
+        return NumberFormat(decimal=decimal or shown or ".", is_percent="%" in units)
+
+    def notes(self, name: str, number_format: NumberFormat, *, missing_rows: int) -> list[str]:
+        """Return what was assumed about the column."""
+        notes = []
+        if self.missing:
+            notes.append(
+                f"column {name!r}: {listed(self.missing, limit=3)} {is_or_are(self.missing)} "
+                f"taken for missing ({rows_text(missing_rows)})"
+            )
+        text = next((text for text, number in self.numbers.items() if number.unit), None)
+        text = text or next(iter(self.numbers), None)
+        if text is not None:
+            number = number_text(number_format.number(text))
+            notes.append(f"column {name!r}: {text!r} is read as {number}")
+        return notes
+
+
+def _clear_number(text: str) -> NumberText:
+    decimals: tuple[DecimalMark, ...] = (".",) if "." in text else (".", ",")
+    return NumberText(readings=dict.fromkeys(decimals, float(text)), unit="")
+
+
+def occurring_tokens(frame: nw.DataFrame[Any], unknown: Sequence[Any]) -> tuple[Any, ...]:
+    """Return those of the user's tokens for "not known" that a table in memory holds."""
+
+    def occurs(token: Any) -> bool:
+        for name in frame.columns:
+            column = frame[name]
+            missing = int(known_values(column).null_count())
+            if int(known_values(column, [token]).null_count()) > missing:
+                return True
+            if is_text(column.dtype):
+                lower = column.cast(nw.String()).str.strip_chars().str.to_lowercase()
+                if bool((lower == folded(str(token))).any()):
+                    return True
+        return False
+
+    return tuple(token for token in unknown if occurs(token))
+
+
+def with_spellings(
+    column: nw.Series[Any], *, role: ValueRole, unknown: Sequence[Any] = (), reading: Reading
+) -> tuple[nw.Series[Any], Spellings]:
+    """Return a column in memory with one spelling of each value, and what was done to it."""
+    column = known_values(column)
+    present = column.filter(~column.is_null()).alias("value")
+    counted = present.value_counts(name="rows")
+    row_counts = dict(zip(counted["value"].to_list(), counted["rows"].to_list(), strict=True))
+    ordered = dict(sorted(row_counts.items(), key=lambda item: str(item[0])))
+    spellings = spellings_of(str(column.name), ordered, role=role, unknown=unknown, reading=reading)
+    renamed = {
+        member: value
+        for value, members in zip(spellings.values, spellings.members, strict=True)
+        for member in members
+        if member != value
+    }
+    if spellings.unknown:
+        frame = with_room_for_null(column.alias("value").to_frame(), "value")
+        is_unknown = nw.col("value").is_in(list(spellings.unknown))
+        column = frame.select(nw.when(~is_unknown).then(nw.col("value")))["value"].alias(
+            column.name
+        )
+    if renamed:
+        # Plain text, because the type may not have the categories in another order.
+        column = column.cast(nw.String())
+        values = [renamed.get(value, value) for value in ordered]
+        column = column.replace_strict(list(ordered), values, return_dtype=nw.String())
+    return column, spellings
+
+
+def read_numbers(
+    column: nw.Series[Any],
+    *,
+    must: bool = False,
+    reading: Reading | None = None,
+    number_format: NumberFormat | None = None,
+    notes: list[str] | None = None,
+) -> nw.Series[Any] | None:
+    """Return a text column as numbers, or None if it holds words; see `numbers_and_format`."""
+    numbers, _ = numbers_and_format(
+        column, must=must, reading=reading, number_format=number_format, notes=notes
+    )
+    return numbers
+
+
+def numbers_and_format(
+    column: nw.Series[Any],
+    *,
+    must: bool = False,
+    reading: Reading | None = None,
+    number_format: NumberFormat | None = None,
+    notes: list[str] | None = None,
+) -> tuple[nw.Series[Any] | None, NumberFormat]:
+    """Return a text column as numbers, or None if it holds words, and how it writes numbers.
 
     Parameters
     ----------
@@ -212,23 +743,58 @@ def read_numbers(column: nw.Series[Any], *, must: bool = False) -> nw.Series[Any
     must : bool
         Whether anything that is not a number is an error. Without it, it is one only if nearly
         all values are numbers.
+    reading : Reading, optional
+    number_format : NumberFormat, optional
+        How the numbers were written in the rows that a repair was fitted to: a single new row may
+        not show it.
+    notes : list of str, optional
+        What was assumed is added to it.
     """
-    # Arrow reads no plus sign.
-    text = column.cast(nw.String()).str.strip_chars().str.replace_all(r"^\+", "")
+    name, reading = str(column.name), reading or Reading()
+    text = column.cast(nw.String()).str.strip_chars()
     distinct = text.filter(~text.is_null()).unique()
-    words = distinct.filter(~distinct.str.contains(NUMBER))
-    if len(words):
-        word_rows = int(text.is_in(words.to_list()).sum())
-        row_count = len(text) - int(text.null_count())
-        check_words(
-            str(column.name), words.to_list(), word_rows=word_rows, row_count=row_count, must=must
+    unclear = distinct.filter(~distinct.str.contains(CLEAR_NUMBER))
+    fitted_format = number_format
+    if len(unclear) or fitted_format not in (None, PLAIN) or reading.decimal == ",":
+        texts = NumberTexts.of(sorted(unclear.to_list()), reading.known)
+        has_numbers = len(texts.numbers) > 0 or len(unclear) < len(distinct)
+        if texts.words or not (has_numbers or must):
+            words = [*texts.words, *texts.missing]
+            check_words(
+                name,
+                words,
+                word_rows=int(text.is_in(words).sum()),
+                row_count=len(text) - int(text.null_count()),
+                must=must,
+            )
+            return None, PLAIN
+        number_format = texts.number_format(
+            name,
+            clear=_clear_examples(distinct),
+            decimal=fitted_format.decimal if fitted_format else reading.decimal,
         )
-        return None
-    if not len(distinct):
-        return text.cast(nw.Float64()) if must else None
-    is_whole = bool(distinct.str.contains(WHOLE_NUMBER).all())
+        if fitted_format and has_numbers:
+            number_format.check_unit(name, fitted_format)
+        if notes is not None:
+            missing_rows = int(text.is_in(list(texts.missing)).sum()) if texts.missing else 0
+            notes += texts.notes(name, number_format, missing_rows=missing_rows)
+        if texts.missing:
+            text = known_values(text, texts.missing)
+        if texts.numbers:
+            text = number_format.plain(text)
+        distinct = text.filter(~text.is_null()).unique()
+    if not len(distinct) and not must:
+        return None, PLAIN
+    return _plain_numbers(text, distinct), number_format or PLAIN
+
+
+def _plain_numbers(text: nw.Series[Any], distinct: nw.Series[Any]) -> nw.Series[Any]:
+    """Return plain numbers that are text as whole numbers, or else as floating-point ones."""
+    # Arrow reads no plus sign.
+    text, distinct = (texts.str.replace_all(r"^\+", "") for texts in (text, distinct))
+    is_whole = len(distinct) > 0 and bool(distinct.str.contains(WHOLE_NUMBER).all())
     if is_whole and (distinct.str.len_chars() > MAX_WHOLE_DIGITS).any():
-        raise beyond_exact(str(column.name))
+        raise beyond_exact(text.name)
     if not is_whole:
         return text.cast(nw.Float64())
     if text.null_count() and text.implementation is nw.Implementation.PANDAS:
@@ -237,6 +803,13 @@ def read_numbers(column: nw.Series[Any], *, must: bool = False) -> nw.Series[Any
         numbers: nw.Series[Any] = nw.from_native(native.astype("Int64"), series_only=True)
         return numbers
     return text.cast(nw.Int64())
+
+
+def _clear_examples(distinct: nw.Series[Any]) -> list[str]:
+    """Return a plain number with a decimal point and one without, if there are such texts."""
+    clear = distinct.filter(distinct.str.contains(CLEAR_NUMBER))
+    has_point = clear.str.contains(".", literal=True)
+    return [*clear.filter(has_point).head(1).to_list(), *clear.filter(~has_point).head(1).to_list()]
 
 
 def check_words(
@@ -271,3 +844,122 @@ def beyond_exact(name: Any) -> ColumnError:
         f"column {name!r}: holds whole numbers beyond 2**53, which reading would change; it "
         "looks like an identifier; leave the column out"
     )
+
+
+# --- dates that are written as text ---
+
+DayOrder = Literal["day first", "month first"]
+_TIME = r"(?:[ T][0-9:.,]+ ?(?:[ap]m)?(?:Z|[-+][0-9:]+)?)?"
+_YEAR_FIRST = re.compile(
+    rf"([0-9]{{4}})([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}}){_TIME}", re.IGNORECASE
+)
+_YEAR_LAST = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})\2([0-9]{{4}}){_TIME}", re.IGNORECASE)
+_COMPACT = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})")
+_DAY_AND_NAME = re.compile(r"([0-9]{1,2})[- .]+([a-z]{3,9})[-,. ]+([0-9]{4})")
+_NAME_AND_DAY = re.compile(r"([a-z]{3,9})[. ]+([0-9]{1,2})[,. ]+([0-9]{4})")
+_MONTHS = "january february march april may june july august september october november december"
+
+
+def date_readings(text: str) -> dict[DayOrder, date]:
+    """Return the days that a text can mean; none if it is no date with a year of four digits.
+
+    Examples
+    --------
+    >>> [str(day) for day in date_readings("03/04/1980").values()]
+    ['1980-04-03', '1980-03-04']
+    >>> [str(day) for day in date_readings("13 Apr 1980").values()]
+    ['1980-04-13', '1980-04-13']
+    """
+    text = text.strip()
+    fields: dict[DayOrder, tuple[str, str, str]] = {}
+    if parts := _YEAR_LAST.fullmatch(text):
+        first, mark, second, year = parts.groups()
+        fields["day first"] = (year, second, first)
+        if mark != ".":  # with full stops, the day always comes first
+            fields["month first"] = (year, first, second)
+    else:
+        lower = text.lower()
+        if parts := _YEAR_FIRST.fullmatch(text):
+            year, _, month, day = parts.groups()
+        elif (
+            (parts := _COMPACT.fullmatch(text))
+            or (parts := _DAY_AND_NAME.fullmatch(lower))
+            or (parts := _NAME_AND_DAY.fullmatch(lower))
+        ):
+            first, second, third = parts.groups()
+            year, month, day = (
+                (first, second, third)
+                if parts.re is _COMPACT
+                else (third, _month(second), first)
+                if parts.re is _DAY_AND_NAME
+                else (third, _month(first), second)
+            )
+        else:
+            return {}
+        fields = {"day first": (year, month, day), "month first": (year, month, day)}
+    days: dict[DayOrder, date] = {}
+    for order, numbers in fields.items():
+        try:
+            days[order] = date(*map(int, numbers))
+        except ValueError:  # no such day
+            continue
+    return days
+
+
+def _month(name: str) -> str:
+    """Return the number of a month from its English name or the start of it; "0" if it is none."""
+    numbers = [
+        str(number) for number, month in enumerate(_MONTHS.split(), 1) if month.startswith(name)
+    ]
+    return numbers[0] if len(numbers) == 1 else "9" if name == "sept" else "0"
+
+
+def are_dates(values: Iterable[Any]) -> bool:
+    """Return whether all values are dates, or texts that read as dates and not as numbers."""
+    return all(
+        isinstance(value, date)
+        or (isinstance(value, str) and not is_number(value) and bool(date_readings(value)))
+        for value in values
+    )
+
+
+def read_dates(name: str, texts: Iterable[str], known: Sequence[Any] = ()) -> dict[str, date]:
+    """Return the day that each text of a column means; what is not known is not among them.
+
+    Whether the day or the month comes first must be the same in the whole column, and be seen from
+    it: an order by which every text is a date.
+    """
+    readings = {}
+    for text in texts:
+        days = date_readings(text)
+        if days:
+            readings[text] = days
+        elif not means_not_known(text, "number", known):
+            raise ColumnError(
+                f"ages: column {name!r} holds {text!r}; expected dates with a year of four digits, "
+                "as in 1980-12-31; correct or empty such cells"
+            )
+    orders: tuple[DayOrder, ...] = ("day first", "month first")
+    possible = [order for order in orders if all(order in days for days in readings.values())]
+    if not possible:
+        examples = [
+            next(text for text, days in readings.items() if order not in days) for order in orders
+        ]
+        raise ColumnError(
+            f"ages: column {name!r}: the day comes first in {examples[1]!r}, and the month in "
+            f"{examples[0]!r}; write all dates alike, best as in 1980-12-31"
+        )
+    if len(possible) == 2:
+        for text, days in readings.items():
+            if len({*days.values()}) == 2:
+                first, second = (f"{day.day} {day:%B} {day.year}" for day in days.values())
+                raise ColumnError(
+                    f"ages: column {name!r}: {text!r} may be {first} or {second}, and no other "
+                    "value of the column shows which; write the dates as in 1980-12-31"
+                )
+    return {text: days[possible[0]] for text, days in readings.items()}
+
+
+def is_date(dtype: nw.dtypes.DType) -> bool:
+    """Return whether a column of this type holds dates, or dates with times."""
+    return dtype == nw.Date or isinstance(dtype, nw.Datetime)

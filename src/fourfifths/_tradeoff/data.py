@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 import narwhals as nw
@@ -15,10 +16,11 @@ from fourfifths._arrays import BoolArray, CodeArray
 from fourfifths._certify.plan import choose_features
 from fourfifths._tables.groups import choose_reference
 from fourfifths._tables.load import load_rows, rows_of
-from fourfifths._tables.roles import Roles, assign_roles, outcome_of
+from fourfifths._tables.roles import Roles, assign_roles, check_tokens, outcome_of
 from fourfifths._tables.strata import Strata, fit_strata
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.types import ColumnType, check_finite
+from fourfifths._tables.values import Reading
 from fourfifths.errors import ColumnError, OptionError, TableError, listed
 
 TRAIN, TEST = "train", "test"
@@ -54,6 +56,7 @@ class Data:
     name : str
         The name of the table.
     notes : tuple of str
+    reading : Reading
     """
 
     frame: nw.DataFrame[Any]
@@ -68,6 +71,7 @@ class Data:
     stratify_by: tuple[str, ...]
     name: str
     notes: tuple[str, ...]
+    reading: Reading
 
     def splits(self, split: Split, repeats: int, random_state: int) -> list[tuple[Any, Any]]:
         """Return the training and test rows of each repeat."""
@@ -114,6 +118,7 @@ def read_data(
     reference: Any,
     columns: Sequence[str] | None,
     bands: Mapping[str, Sequence[float]] | None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: Any = (),
     stratify_by: Sequence[str],
     split: Split,
@@ -127,6 +132,7 @@ def read_data(
         favorable=favorable,
         reference=reference,
         bands=bands,
+        ages=ages,
         unknown=unknown,
     )
     side_column = split_column(opened, split)
@@ -136,9 +142,11 @@ def read_data(
     features = tuple(name for name in names if name not in (side_column, *stratify_by))
 
     orders = dict(opened.dataset.orders) if opened.dataset else {}
-    table_rows = load_rows(table, roles.unknown).with_numbers(features, texts=orders)
+    loaded = load_rows(table, roles.unknown)
+    check_tokens(loaded.dataframe, roles.unknown)
+    table_rows = loaded.with_numbers(features, texts=orders)
     frame, by = table_rows.dataframe, tuple(roles.protected)
-    notes = []
+    notes = list(opened.notes)
     if columns is None:
         may_be_repaired = table_rows.repairable(set(frame.columns) - set(features))
         unnamed = [name for name in features if name not in may_be_repaired]
@@ -150,7 +158,11 @@ def read_data(
             )
     strata, group = fit_strata(table_rows, by, bands=roles.bands, unseen="keep", small="refuse")
     usable, selected, favorable = outcome_of(
-        frame[str(roles.outcome)], roles.favorable, roles.unknown
+        frame[str(roles.outcome)],
+        roles.favorable,
+        roles.unknown,
+        opened.reading,
+        table_rows.value_notes,
     )
     usable &= group >= 0
     side = None
@@ -171,7 +183,7 @@ def read_data(
             f"{omitted:,} rows without a group, an outcome or a side of the split were left out"
         )
     kept_frame = frame[rows].select(*dict.fromkeys((*by, *stratify_by)), *features)
-    kept_rows = rows_of(kept_frame.to_native(), roles.unknown)
+    kept_rows = rows_of(kept_frame.to_native(), roles.unknown, opened.reading)
     asked = {name: orders.get(name) for name in features}
     column_types = kept_rows.types(asked)
     for column_type, values in zip(column_types, kept_rows.numbers(column_types), strict=True):
@@ -199,7 +211,8 @@ def read_data(
         roles=replace(roles, favorable=favorable),
         stratify_by=tuple(stratify_by),
         name=opened.name,
-        notes=tuple(notes),
+        notes=(*dict.fromkeys(table_rows.value_notes), *notes),
+        reading=opened.reading,
     )
 
 

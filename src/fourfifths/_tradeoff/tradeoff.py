@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
+from datetime import date
 from functools import cache
 from importlib import metadata
 from itertools import product
@@ -22,6 +23,7 @@ from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.fitted import Scope
 from fourfifths._repair.proof import MAX_STRATA
 from fourfifths._repair.repairer import Repairer
+from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.table import TableLike
 from fourfifths._tradeoff.data import Data, Split, read_data
 from fourfifths._tradeoff.models import chosen_models
@@ -29,7 +31,7 @@ from fourfifths._tradeoff.points import make_point
 from fourfifths._tradeoff.result import Tradeoff
 from fourfifths._tradeoff.store import Record, ResultsFile, cell_key
 from fourfifths._tradeoff.versions import SweepRows, Version, run_version
-from fourfifths.errors import OptionError, listed
+from fourfifths.errors import OptionError, ReadingWarning, listed
 
 # Rounded, because 3 * 0.1 is not 0.3 in floating point.
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
@@ -47,6 +49,7 @@ def tradeoff(
     reference: Any = None,
     columns: Sequence[str] | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: Any = (),
     stratify_by: str | Sequence[str] = (),
     models: Sequence[str] | Mapping[str, Any] | None = None,
@@ -70,7 +73,7 @@ def tradeoff(
 
     Parameters
     ----------
-    table, protected, outcome, favorable, reference, columns, bands, unknown
+    table, protected, outcome, favorable, reference, columns, bands, ages, unknown
         As in `certify`. The columns are those that are repaired and that the models use. By default
         these are all but identifiers, dates, and columns called like a protected attribute.
     stratify_by : str or sequence of str, optional
@@ -131,6 +134,7 @@ def tradeoff(
         reference=reference,
         columns=columns,
         bands=bands,
+        ages=ages,
         unknown=unknown,
         stratify_by=(stratify_by,) if isinstance(stratify_by, str) else stratify_by,
         split=split,
@@ -156,6 +160,8 @@ def tradeoff(
         with warnings.catch_warnings():
             # That too little is proven is said in a note, of all splits together.
             warnings.filterwarnings("ignore", "blocks='certified'")
+            # So is what was assumed about values, of all rows.
+            warnings.simplefilter("ignore", ReadingWarning)
             return repairer.fit(data.frame[train].to_native(), data.selected[train])
 
     is_category = [column.kind == "category" for column in data.column_types]
@@ -323,7 +329,8 @@ def make_repairer(data: Data, *, scope: Scope, confidence: float, random_state: 
     roles = data.roles
     strata: dict[str, Any] = {
         "protected": tuple(roles.protected),
-        "bands": {name: cut.edges for name, cut in roles.bands.items()} or None,
+        "bands": edges_of(roles.bands) or None,
+        "ages": days_of_ages(roles.bands) or None,
     }
     if data.stratify_by:
         strata = {"stratify_by": data.stratify_by, "small": "pool", "unseen": "keep"}
@@ -332,6 +339,9 @@ def make_repairer(data: Data, *, scope: Scope, confidence: float, random_state: 
         columns={column.name: column for column in data.column_types},
         favorable=True,
         unknown=roles.unknown,
+        known=data.reading.known,
+        exact_values=data.reading.exact_values,
+        decimal=data.reading.decimal,
         scope=scope,
         threshold=THRESHOLD,
         confidence=confidence,

@@ -40,7 +40,7 @@ class Dataset:
         The designated reference group of each protected column.
     bands : mapping of str to tuple of numbers
         The edges that cut a numeric protected column into groups. An edge belongs to the group
-        below it.
+        above it.
     orders : mapping of str to tuple of str
         The categories of each ordered column, lowest first.
     order_source : str
@@ -134,8 +134,8 @@ GERMAN = Dataset(
     other_protected=("personal_status", "foreign_worker"),
     outcome="credit",
     favorable="good",
-    reference={"age": "age > 25"},
-    bands={"age": (25,)},
+    reference={"age": "26 and over"},
+    bands={"age": (26,)},
     orders={
         "checking_status": ("below 0 DM", "0 to 200 DM", "200 DM or more", "no checking account"),
         "savings": (
