@@ -295,7 +295,7 @@ def test_more_scores_further_down_the_table():
     ("options", "error", "match"),
     [
         ({"score": "scor"}, ColumnError, r"score='scor': no such column.*did you mean 'score'"),
-        ({"score": "group", "protected": "score"}, ColumnError, "expected numbers, found 'women'"),
+        ({"score": "group", "protected": "score"}, ColumnError, "expected numbers, found 'men'"),
         ({"select": 0}, OptionError, "select=0: expected a share"),
         ({"select": 1.5}, OptionError, "select=1.5: expected a share"),
         ({"select": True}, OptionError, "select=True: expected a share"),

@@ -253,7 +253,38 @@ def test_unknown_groups_and_bands():
     step = result.steps[0]
     assert (step.pool, step.reached, step.missing) == (5, 3, 1)
     assert step.impact.attributes[0].unknown == 1
-    assert [group.n for group in step.impact.attributes[0].groups] == [2, 1]
+    assert {group.group: group.n for group in step.impact.attributes[0].groups} == {
+        "under 40": 2,
+        "40 and over": 1,
+    }
+
+
+def test_ages_on_a_day():
+    table = pd.DataFrame({"born": ["1980-05-01", "2000-01-01"] * 2, "hired": ["y", "n", "n", "y"]})
+    result = fourfifths.stages(
+        table,
+        protected="born",
+        stages="hired",
+        bands={"born": [40]},
+        ages={"born": "2026-01-01"},
+    )
+    assert {group.group for group in result["hired"].attributes[0].groups} == {
+        "under 40",
+        "40 and over",
+    }
+
+
+def test_a_stage_that_is_bad_for_a_person_is_an_error():
+    table = pd.DataFrame({"sex": list("FFMM"), "rejected": list("ynyn")})
+    with pytest.raises(ColumnError, match="because of 'rejected' in the name"):
+        fourfifths.stages(table, protected="sex", stages="rejected")
+
+
+def test_a_value_that_means_not_known_is_missing_and_noted():
+    table = pd.DataFrame({"sex": list("FFMM"), "hired": ["yes", "n/a", "Yes", "no"]})
+    result = fourfifths.stages(table, protected="sex", stages="hired")
+    assert result.steps[0].missing == 1
+    assert any("'n/a' is taken for not known" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(

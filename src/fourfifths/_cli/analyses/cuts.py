@@ -9,12 +9,14 @@ import typer
 from fourfifths._cli.audit import DEFAULT_RULE
 from fourfifths._cli.options import (
     FORMAT_OPTION,
+    AgeFrom,
     Band,
     DecimalMark,
     ExactValues,
     Format,
     HeaderRow,
     Known,
+    On,
     Out,
     Persons,
     Plot,
@@ -24,11 +26,13 @@ from fourfifths._cli.options import (
     Sheet,
     Source,
     Unknown,
+    ages,
     bands,
     check_outputs,
     deliver,
     opened,
     reference_of,
+    with_births,
 )
 from fourfifths.errors import OptionError
 
@@ -64,6 +68,8 @@ def cuts(
     ] = 0.8,
     persons: Persons = None,
     band: Band = None,
+    age_from: AgeFrom = None,
+    on: On = None,
     unknown: Unknown = None,
     known: Known = None,
     exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
@@ -78,6 +84,7 @@ def cuts(
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
     from fourfifths._impact.analyses.cuts import cuts as measure_cuts
 
+    protected = with_births(protected, age_from)
     table = opened(
         source,
         sheet=sheet,
@@ -97,7 +104,8 @@ def cuts(
         rule=rule,  # type: ignore[arg-type]  # any text; the library checks it
         threshold=threshold,
         persons=persons,
-        bands=bands(band, protected),
+        bands=bands(band, age_from or protected),
+        ages=ages(age_from, on),
         unknown=unknown or (),
     )
     deliver(result, form, source=source, out=out, plot=plot)

@@ -10,12 +10,14 @@ import typer
 from fourfifths._cli.audit import DEFAULT_RULE
 from fourfifths._cli.options import (
     FORMAT_OPTION,
+    AgeFrom,
     Band,
     DecimalMark,
     ExactValues,
     Format,
     HeaderRow,
     Known,
+    On,
     Out,
     Persons,
     Plot,
@@ -25,11 +27,13 @@ from fourfifths._cli.options import (
     Sheet,
     Source,
     Unknown,
+    ages,
     bands,
     check_outputs,
     deliver,
     opened,
     reference_of,
+    with_births,
 )
 
 
@@ -84,6 +88,8 @@ def stages(
     rule: RuleOption = DEFAULT_RULE,
     persons: Persons = None,
     band: Band = None,
+    age_from: AgeFrom = None,
+    on: On = None,
     unknown: Unknown = None,
     known: Known = None,
     exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
@@ -98,6 +104,7 @@ def stages(
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
     from fourfifths._impact.analyses.stages import stages as measure_stages
 
+    protected = with_births(protected, age_from)
     table = opened(
         source,
         sheet=sheet,
@@ -117,7 +124,8 @@ def stages(
         reference=reference_of(reference, protected),
         rule=rule,  # type: ignore[arg-type]  # any text; the library checks it
         persons=persons,
-        bands=bands(band, protected),
+        bands=bands(band, age_from or protected),
+        ages=ages(age_from, on),
         unknown=unknown or (),
     )
     deliver(result, form, source=source, out=out, plot=plot)

@@ -20,11 +20,11 @@ from fourfifths._impact.impact import impact
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import of_one_type
-from fourfifths._tables.counts import MISSING, Counts, count
-from fourfifths._tables.groups import name_bands, with_bands
-from fourfifths._tables.roles import Roles
-from fourfifths._tables.table import Table, Value, open_table
-from fourfifths._tables.values import MissingText, is_number
+from fourfifths._tables.counts import Counts, count
+from fourfifths._tables.groups import with_bands
+from fourfifths._tables.roles import Roles, as_meant
+from fourfifths._tables.table import Table, open_table
+from fourfifths._tables.values import spellings_of
 from fourfifths.errors import WeightsError
 
 # The codes of an outcome that an analysis has worked out for each cell.
@@ -35,6 +35,8 @@ PERSONS = "number of persons"
 def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
     """Count the persons of each combination of protected and further columns, in one pass.
 
+    The values of the protected columns are as people mean them, those of the others as written.
+
     Parameters
     ----------
     table : Table
@@ -44,7 +46,7 @@ def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
         Their weights, if any, are numbers of persons.
     """
     by_rows = [*roles.bands, *([roles.weights] if roles.weights else [])]
-    table = with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
+    opened, table = table, with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
     if roles.weights:
         table = table.with_numbers(roles.weights, "persons")
     keys = [*roles.protected, *keys]
@@ -55,35 +57,25 @@ def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
             f"persons={roles.weights!r}: expected a whole number of persons, 0 or more, in each "
             "row, and not 0 in all; correct the column, or leave it out if a row is one person"
         ) from error
-    by_value = [key for key in counts.values if key not in roles.bands]
-    return name_bands(without_missing_values(counts, by_value, roles.unknown), roles.bands)
+    return as_meant(counts, roles, opened)
 
 
-def without_missing_values(counts: Counts, keys: Sequence[str], unknown: Sequence[Value]) -> Counts:
-    """Return the counts with every value that means missing coded as `MISSING`.
+def with_meant_values(counts: Counts, keys: Sequence[str], *, roles: Roles, table: Table) -> Counts:
+    """Return the counts with the values of further columns as people mean them, too.
 
-    As `Table.with_missing` does it for rows: blank text is missing, and so are the user's tokens; a
-    token means a text as it is written, and a number whatever its type.
+    As `as_meant` does it for the protected columns: spellings of one value are one, and what means
+    "not known" is missing.
     """
-    missing_text = MissingText.of(unknown)
-    numbers = {float(str(token)) for token in unknown if is_number(str(token))}
-    words = {str(token).strip().lower() for token in unknown}
-
-    def is_missing(value: Value) -> bool:
-        if isinstance(value, str):
-            return value in missing_text
-        if isinstance(value, bool):
-            return str(value).lower() in words
-        return float(value) in numbers if is_number(value) else str(value).lower() in words
-
-    values, codes = dict(counts.values), dict(counts.codes)
     for key in keys:
-        is_kept = np.array([not is_missing(value) for value in values[key]], dtype=bool)
-        # The appended entry is the one that the code -1 points to.
-        new_codes = np.append(np.where(is_kept, np.cumsum(is_kept) - 1, MISSING), MISSING)
-        codes[key] = new_codes[codes[key]]
-        values[key] = tuple(np.compress(is_kept, np.array(values[key], dtype=object)))
-    return replace(counts, values=values, codes=codes)
+        spellings = spellings_of(
+            key,
+            counts.rows_of(key),
+            role="outcome",
+            unknown=roles.unknown,
+            reading=table.reading,
+        )
+        counts = counts.respelled(key, spellings)
+    return counts
 
 
 def counted_impact(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
@@ -314,6 +315,7 @@ def cuts(
     threshold: float = 0.8,
     persons: str | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: str | Sequence[Any] = (),
     confidence: float = 0.95,
 ) -> Cuts:
@@ -345,7 +347,7 @@ def cuts(
         The ratio of the lower rate to the higher one that is looked for.
     persons : str, optional
         For an aggregated table: the column that says how many persons a row stands for.
-    bands, unknown, confidence
+    bands, ages, unknown, confidence
         As for `impact`; `bands` cuts protected columns.
 
     Returns
@@ -392,6 +394,7 @@ def cuts(
         weights=persons,
         score=score,
         bands=bands,
+        ages=ages,
         unknown=unknown,
         outcome_is="the score",
     )
@@ -459,7 +462,7 @@ def cuts(
         at_chosen_cut=at_chosen_cut,
         notes=(),
     )
-    return replace(result, notes=(*opened.notes, *cut_notes(result, select)))
+    return replace(result, notes=(*counts.notes, *cut_notes(result, select)))
 
 
 def check_select(select: float | None) -> None:

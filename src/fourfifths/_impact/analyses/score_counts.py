@@ -8,13 +8,13 @@ is tried, but the number of persons beyond the lowest score of a level is exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import FloatArray
-from fourfifths._impact.analyses.counted import count_persons
+from fourfifths._impact.analyses.counted import count_persons, with_meant_values
 from fourfifths._tables.counts import Counts
 from fourfifths._tables.roles import Roles
 from fourfifths._tables.table import Table
@@ -85,6 +85,8 @@ def count_scores(
             counts = count_persons(table, [score], roles=roles)
         except ColumnError:  # there are more scores further down
             return count_levels(table, score, roles=roles, edges=edges)
+        if roles.unknown:
+            counts = with_meant_values(counts, [score], roles=roles, table=table)
         scores = np.array(counts.values[score], dtype=np.float64)
         check_finite(score, scores)
         return ScoreCounts(counts=counts, lowest=scores, highest=scores, is_every_score=True)
@@ -108,7 +110,7 @@ def count_levels(table: Table, score: str, *, roles: Roles, edges: Sequence[floa
         segments = refined(histogram)
     level = level_expression(points, segments, edges)
     histogram = np.array(level_histogram(table, points, level))
-    counts = count_persons(table.with_column(score, level), [score], roles=_without_unknown(roles))
+    counts = count_persons(table.with_column(score, level), [score], roles=roles)
     return ScoreCounts(
         counts=counts, lowest=histogram[:, 2], highest=histogram[:, 3], is_every_score=False
     )
@@ -185,8 +187,3 @@ def check_finite(score: str, scores: FloatArray) -> None:
             f"score={score!r}: expected finite numbers, found {infinite}; correct or empty such "
             "cells"
         )
-
-
-def _without_unknown(roles: Roles) -> Roles:
-    # A token like -1 is a score, and gone already; as the number of a level it means nothing.
-    return replace(roles, unknown=())

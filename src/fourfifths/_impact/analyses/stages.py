@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, ClassVar, Literal, get_args
 
 import narwhals as nw
@@ -17,22 +18,30 @@ from fourfifths._impact.analyses.counted import (
     count_persons,
     counted_impact,
     merged_notes,
+    with_meant_values,
 )
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule, RuleName, get_rule
 from fourfifths._results import Record, Result
 from fourfifths._tables.counts import MISSING, Counts
-from fourfifths._tables.roles import Roles, assign_roles
+from fourfifths._tables.roles import (
+    PLAIN_ANSWERS,
+    PLAIN_PAIRS,
+    Roles,
+    assign_roles,
+    unfavorable_words,
+)
 from fourfifths._tables.table import Table, TableLike, open_table
-from fourfifths._tables.values import is_text
+from fourfifths._tables.values import folded, is_text
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
 
 BlankMeans = Literal["missing", "not reached"]
 Skips = Literal["error", "allow"]
 ALL_ROWS = "all rows"
 BOTTOM_LINE = "bottom line"
-REACHED_WORDS = frozenset({"1", "1.0", "true", "yes", "y", "pass", "passed", "selected"})
-NOT_REACHED_WORDS = frozenset({"0", "0.0", "false", "no", "n", "fail", "failed", "rejected"})
+ANSWERS = (*PLAIN_ANSWERS, *PLAIN_PAIRS)
+REACHED_WORDS = frozenset(yes for _, yes in ANSWERS)
+NOT_REACHED_WORDS = frozenset(no for no, _ in ANSWERS)
 # Year first, or a day and a month in digits and then the year; a time of day may follow.
 DATE = r"^\s*(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4})"
 A_DATE = "a date"
@@ -178,6 +187,7 @@ def stages(
     rule: RuleName | Rule = "ugesp",
     persons: str | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: str | Sequence[Any] = (),
     confidence: float = 0.95,
 ) -> Stages:
@@ -214,7 +224,7 @@ def stages(
         The name of one of `fourfifths.RULES`, or a rule of your own.
     persons : str, optional
         For an aggregated table: the column that says how many persons a row stands for.
-    bands, unknown, confidence
+    bands, ages, unknown, confidence
         As for `impact`.
 
     Returns
@@ -267,6 +277,7 @@ def stages(
         reference=reference,
         weights=persons,
         bands=bands,
+        ages=ages,
         unknown=unknown,
         outcome_is="optional",
     )
@@ -319,7 +330,10 @@ def stages(
         steps=steps,
         bottom_line=whole,
         skipped=skipped,
-        notes=stage_notes(steps, whole, rule=profile, roles=roles, skipped=skipped),
+        notes=(
+            *counts.notes,
+            *stage_notes(steps, whole, rule=profile, roles=roles, skipped=skipped),
+        ),
     )
 
 
@@ -335,7 +349,7 @@ def check_stages(
         )
     if stage_column is not None:
         names = tuple(order)
-        different = {str(name).strip().casefold() for name in names}
+        different = {folded(str(name)) for name in names}
         if len(different) < max(len(names), 2) or isinstance(order, str):
             raise OptionError(
                 f"order={order!r}: expected two or more different values of {stage_column!r}, from "
@@ -382,7 +396,8 @@ def count_stages(table: Table, columns: Sequence[str], *, roles: Roles) -> Count
             # What is no date stays, so that an error can name it.
             marked = nw.when(text.str.contains(DATE)).then(nw.lit(A_DATE)).otherwise(text)
             table = table.with_column(column, marked)
-    return count_persons(table, columns, roles=roles)
+    counts = count_persons(table, columns, roles=roles)
+    return with_meant_values(counts, columns, roles=roles, table=table)
 
 
 def might_be_dates(texts: Sequence[str | None]) -> bool:
@@ -400,7 +415,7 @@ def flag_states(column: str, counts: Counts, *, blank: BlankMeans) -> IntArray:
         `SELECTED`, `NOT_SELECTED` or `MISSING`.
     """
     values = counts.values[column]
-    words = [str(value).strip().lower() for value in values]
+    words = [folded(str(value)) for value in values]
     others = [
         value
         for value, word in zip(values, words, strict=True)
@@ -421,6 +436,12 @@ def flag_states(column: str, counts: Counts, *, blank: BlankMeans) -> IntArray:
             "a person reached, name it with stage_column="
         )
     is_date = A_DATE in values
+    bad_words = unfavorable_words(column)
+    if bad_words and not is_date:
+        raise ColumnError(
+            f"stages={column!r}: {str(values[0])!r} may be bad for a person here, because of "
+            f"{bad_words[0]!r} in the name; expected a column that says who went on"
+        )
     code_states = [SELECTED if is_date or word in REACHED_WORDS else NOT_SELECTED for word in words]
     blank_state = NOT_SELECTED if is_date or blank == "not reached" else MISSING
     return np.array([*code_states, blank_state], dtype=np.int64)[counts.codes[column]]
@@ -433,8 +454,8 @@ def status_states(column: str, counts: Counts, *, order: Sequence[str]) -> IntAr
     """
     values = counts.values[column]
     # A name that never occurs is a stage at which no one stopped.
-    step_of = {str(name).strip().casefold(): step for step, name in enumerate(order)}
-    steps = [step_of.get(str(value).strip().casefold()) for value in values]
+    step_of = {folded(str(name)): step for step, name in enumerate(order)}
+    steps = [step_of.get(folded(str(value))) for value in values]
     others = [value for value, step in zip(values, steps, strict=True) if step is None]
     if others:
         is_other = np.isin(counts.codes[column], [values.index(value) for value in others])
