@@ -62,7 +62,7 @@ def by_outcome(table, **options):
 
 def test_groups_and_selections_are_counted(table):
     plan = plan_of(table, outcome="hired")
-    assert plan.groups == (("a",), ("r",))
+    assert plan.groups == ((("a",),), (("r",),))
     assert plan.labels == ("a", "r")
     assert (plan.sizes, plan.rated, plan.selected) == ((200, 200), (200, 200), (60, 120))
 
@@ -103,8 +103,8 @@ def test_named_columns_are_the_features_once_each(table):
 def test_a_band_is_a_number_in_the_table_and_a_label_for_people():
     people = pd.DataFrame({"x": np.arange(40.0), "years": np.repeat([30, 50], 20)})
     plan = plan_of(people, protected="years", bands={"years": [40]}, beta=0.5)
-    assert plan.labels == ("years <= 40", "years > 40")
-    assert all(isinstance(value, int | float) for (value,) in plan.groups)
+    assert plan.labels == ("under 40", "40 and over")
+    assert plan.groups == (((0,),), ((1,),))
 
 
 def test_beta_is_a_rate_with_its_exact_interval(table):
@@ -154,12 +154,14 @@ def test_the_lower_limit_of_a_stated_beta_does_not_move():
 
 
 def test_settings_make_the_same_plan_again(table):
-    first = plan_of(table, outcome="hired", unknown=("?",))
+    first = plan_of(table, outcome="hired", unknown=("w",))
     settings = dict(first.settings)
+    assert settings.pop("reading") == {"decimal": None, "known": [], "exact_values": False}
     assert settings["reference"] == {"g": "r"}
     assert settings["favorable"] == "yes"
     again = plan_of(table, **settings)
-    assert (again.settings, again.sizes, again.features) == (settings, first.sizes, first.features)
+    assert (again.settings, again.sizes) == (first.settings, first.sizes)
+    assert again.features == first.features
 
 
 def test_a_seed_too_large_for_scikit_learn_is_refused(table):

@@ -174,6 +174,7 @@ def test_options_are_handed_over() -> None:
         assert options == {
             "protected": ["g"],
             "bands": {},
+            "ages": {},
             "outcome": "hired",
             "favorable": "yes",
             "unknown": (),

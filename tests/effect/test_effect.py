@@ -27,6 +27,7 @@ from fourfifths._effect.effect import (
 )
 from fourfifths._effect.result import Audit, ColumnEffect, RepairEffect
 from fourfifths._tables.load import rows_of
+from fourfifths._tables.values import Reading
 from fourfifths.errors import ColumnError, FourfifthsError, GroupError, OptionError
 
 NAN = float("nan")
@@ -299,15 +300,15 @@ def test_what_is_asked_of_certify() -> None:
         return certificate()
 
     before = WIDE.assign(age=[30, 39] * 5 + [40, 70] * 5)[["age", "x"]]
-    repairer = fourfifths.Repairer("age", columns=["x"], bands={"age": [39]}, scope="column")
-    roles = {"reference": "age <= 39", "random_state": 3}
+    repairer = fourfifths.Repairer("age", columns=["x"], bands={"age": [40]}, scope="column")
+    roles = {"reference": "under 40", "random_state": 3}
     effect_of(before, before.assign(x=WIDER["x"]), repairer, **roles, certify=certify)
     for (native, options), x in zip(asked, (WIDE["x"], WIDER["x"]), strict=True):
         assert list(native["x"]) == list(x)
-        assert list(native["age"]) == ["age <= 39"] * 10 + ["age > 39"] * 10
+        assert list(native["age"]) == ["under 40"] * 10 + ["40 and over"] * 10
         assert options == {
             "protected": ["age"],
-            "reference": {"age": "age <= 39"},
+            "reference": {"age": "under 40"},
             "columns": ["x"],
             "outcome": None,
             "favorable": None,
@@ -479,6 +480,7 @@ def test_what_is_asked_of_the_model() -> None:
             "outcome": "hired",
             "favorable": "yes",
             "unknown": (),
+            "reading": Reading(),
             "random_state": 0,
         }
 

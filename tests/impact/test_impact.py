@@ -304,7 +304,6 @@ def test_the_table_that_was_passed_is_not_changed():
         outcome="hired",
         weights="count",
         weights_are="counts",
-        unknown=["Martian"],
     )
     assert table.equals(before)
 

@@ -42,7 +42,9 @@ def of_type(values):
 
 
 def loans():
-    return fourfifths.impact("german", score="duration", rule="lending-air", reference="age > 25")
+    return fourfifths.impact(
+        "german", score="duration", rule="lending-air", reference="26 and over"
+    )
 
 
 AUDITS = {
@@ -79,7 +81,6 @@ AUDITS = {
     "truth values": lambda: of_type([True, False, True, False]),
     "whole numbers": lambda: of_type([1, 2, 1, 2]),
     "floats": lambda: of_type([1.5, 2.0, 1.5, 2.0]),
-    "dates": lambda: of_type(pd.to_datetime(["2020-01-01", "2021-01-01"] * 2)),
 } | {rule: lambda rule=rule: fourfifths.impact("german", rule=rule) for rule in fourfifths.RULES}
 EVERY_AUDIT = pytest.mark.parametrize("audit", AUDITS.values(), ids=AUDITS)
 

@@ -367,6 +367,7 @@ OPTIONS: dict[str, Any] = {
     "protected": "g",
     "unknown": ["?"],
     "bands": {"age": [40]},
+    "known": [],
 }
 
 
@@ -441,7 +442,7 @@ def test_the_key_is_a_column_that_is_not_repaired(key: Any) -> None:
 
 def test_settings_are_read_as_a_repairer_has_them() -> None:
     settings = read_settings(reader({**OPTIONS, "columns": ["x"]}), ["x"])
-    assert settings == {**OPTIONS, "columns": ["x"], "unknown": ("?",)}
+    assert settings == {**OPTIONS, "columns": ["x"], "unknown": ("?",), "known": ()}
     for edit, message in (
         ({"extra": 1}, "extra: expected the options of a Repairer, and no others"),
         ({"protected": []}, "protected: expected the names of columns"),
@@ -450,6 +451,8 @@ def test_settings_are_read_as_a_repairer_has_them() -> None:
         ({"columns": ["z"]}, "columns: expected the columns that are repaired"),
         ({"unknown": 3}, "unknown: expected a list of values that mean missing"),
         ({"bands": {"age": 40}}, "bands: expected a list of edges for each column"),
+        ({"ages": {"born": 2026}}, "ages: expected a day for each column"),
+        ({"known": 3}, "known: expected a list of values"),
     ):
         with pytest.raises(RepairError, match=message):
             read_settings(reader({**OPTIONS, **edit}), ["x"])

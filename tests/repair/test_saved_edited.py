@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from fourfifths import Repairer
+from fourfifths._repair.saved import LATER_SETTINGS
 from fourfifths.errors import FourfifthsError, RepairError
 
 Place = tuple[str | int, ...]
@@ -149,10 +150,16 @@ def test_what_is_missing_is_named(tmp_path: Path, place: Place) -> None:
         load(tmp_path, "column", place, GONE)
 
 
-@pytest.mark.parametrize("setting", sorted({*Repairer().get_params()} - {"guide"}))
+@pytest.mark.parametrize("setting", sorted({*Repairer().get_params()} - {"guide", *LATER_SETTINGS}))
 def test_a_setting_that_is_missing_is_named(tmp_path: Path, setting: str) -> None:
     with pytest.raises(RepairError, match=rf"settings\.{setting}: expected"):
         load(tmp_path, "column", ("settings", setting), GONE)
+
+
+def test_a_file_of_before_a_setting_existed_is_read(tmp_path: Path) -> None:
+    for setting in LATER_SETTINGS:
+        repairer = load(tmp_path, "column", ("settings", setting), GONE)
+        assert getattr(repairer, setting) == getattr(Repairer(), setting)
 
 
 def test_a_setting_too_many_is_named(tmp_path: Path) -> None:

@@ -73,14 +73,14 @@ def test_a_data_set_is_loaded_by_its_name():
 def test_the_delimiter_of_a_csv_is_kept(delimiter, tmp_path):
     (tmp_path / "t.csv").write_text(f"a{delimiter}b\n1{delimiter}2\n")
     rows = load_rows(tmp_path / "t.csv")
-    assert rows.separator == delimiter
+    assert rows.style.delimiter == delimiter
     assert rows.dataframe["b"].to_list() == ["2"]
 
 
 @pytest.mark.parametrize(
     ("name", "content", "match"),
     [
-        ("t.csv", b"a,b\n1,2\n1\n", "cannot be read"),
+        ("t.csv", b"a,b\n1,2\n1\n", "line 3 has 1 field, and the header has 2"),
         ("t.parquet", b"PAR1 but no more", "not readable as P"),
         ("t.jsonl", b'{"a": 1}\n{"a": \n', "t.jsonl"),
     ],

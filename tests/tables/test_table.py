@@ -98,7 +98,9 @@ def test_every_kind_of_table_gives_the_same_result(kind, tmp_path):
     result = audit(KINDS[kind](tmp_path), within="job")
     expected = audit(pd.DataFrame(COLUMNS), within="job")
     assert [each.to_dict() for each in result] == [each.to_dict() for each in expected]
-    assert result.notes == expected.notes
+    assumed = [note for note in result.notes if "was read with" in note]
+    assert len(assumed) == (kind == "semicolons")
+    assert [note for note in result.notes if note not in assumed] == list(expected.notes)
 
 
 @pytest.mark.parametrize("kind", KINDS)

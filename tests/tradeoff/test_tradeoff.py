@@ -286,7 +286,7 @@ def test_the_repair_is_by_the_protected_columns_and_their_bands() -> None:
     table = applicants().assign(age=np.tile([20, 30, 50], 200))
     data = read(table, protected=["group", "age"], bands={"age": [40]})
     options = make_repairer(data, scope="blocks", confidence=0.9, random_state=3).get_params()
-    assert (options["protected"], options["bands"]) == (("group", "age"), {"age": (40,)})
+    assert (options["protected"], options["bands"]) == (("group", "age"), {"age": [40.0]})
     assert (list(options["columns"]), options["scope"]) == (["score", "noise"], "blocks")
     assert (options["random_state"], options["stratify_by"]) == (3, None)
     assert (options["threshold"], options["confidence"], options["blocks"]) == (

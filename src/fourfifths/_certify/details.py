@@ -7,7 +7,7 @@ has many. `DetailScores` finds out on training rows which of them predict the gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +70,7 @@ def find_details(features: Features) -> Details:
         if name in features.dates:
             parts = date_parts(days_of(values), moments=values)
         elif kind == "category":
-            parts = text_parts(np.asarray(features.texts.get(name, ()), dtype=str), values)
+            parts = text_parts(features.texts.get(name, ()), values)
         else:
             parts = number_parts(values)
         for part, part_codes in parts:
@@ -127,9 +127,9 @@ def decimals_of(numbers: FloatArray) -> int | None:
     return None
 
 
-def text_parts(texts: NDArray[np.str_], values: FloatArray) -> Iterator[tuple[str, IntArray]]:
+def text_parts(texts: Sequence[str], values: FloatArray) -> Iterator[tuple[str, IntArray]]:
     """Yield the beginnings, ends and lengths of texts, the parts of dates, and single values."""
-    if texts.size <= MIN_TEXTS:
+    if len(texts) <= MIN_TEXTS:
         return
     is_missing = np.isnan(values)
     code = np.where(is_missing, 0, values).astype(np.int64)
@@ -137,7 +137,7 @@ def text_parts(texts: NDArray[np.str_], values: FloatArray) -> Iterator[tuple[st
     def coded(part: NDArray[np.generic]) -> IntArray:
         return np.where(is_missing, 0, np.unique(part, return_inverse=True)[1][code] + 1)
 
-    if texts.size > MIN_VALUES:
+    if len(texts) > MIN_VALUES:
         yield "single values", np.where(is_missing, 0, code + 1)
     for length in PREFIX_LENGTHS:
         yield f"first {length}", coded(np.array([text[:length] for text in texts]))
@@ -150,7 +150,7 @@ def text_parts(texts: NDArray[np.str_], values: FloatArray) -> Iterator[tuple[st
             yield part, np.where(is_missing, 0, part_codes[code])
 
 
-def iso_days(texts: NDArray[np.str_]) -> NDArray[np.datetime64] | None:
+def iso_days(texts: Sequence[str]) -> NDArray[np.datetime64] | None:
     """Return the days of texts that all begin like 2024-03-05, and None of others."""
     beginnings = np.array([text[: len(ISO_DATE)] for text in texts])
     try:

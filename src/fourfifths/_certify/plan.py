@@ -163,7 +163,7 @@ def make_plan(
     columns: Sequence[str] | None,
     beta: float | Sequence[float] | None,
     bands: Mapping[str, Sequence[float]] | None,
-    ages: Mapping[str, date | str] | None,
+    ages: Mapping[str, date | str] | None = None,
     unknown: Any,
     folds: int,
 ) -> Plan:
@@ -245,6 +245,8 @@ def make_plan(
             "ages": days_of_ages(roles.bands),
             "unknown": [str(token) for token in roles.unknown],
             "reading": {
+                "sheet": opened.reading.sheet,
+                "header_row": opened.reading.header_row,
                 "decimal": opened.reading.decimal,
                 "known": [str(value) for value in opened.reading.known],
                 "exact_values": opened.reading.exact_values,

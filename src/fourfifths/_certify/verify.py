@@ -24,7 +24,7 @@ MAX_VALUE_LENGTH = 60
 # The table may have another name now, and the packages other versions: that alone is no difference.
 REMARKED = ("table", "versions")
 NEEDED_SETTINGS = {"protected", "columns", "auditors", "confidence", "folds", "random_state"}
-READING_ARGUMENTS = {"decimal", "known", "exact_values"}  # of `read_table`
+READING_ARGUMENTS = {"sheet", "header_row", "decimal", "known", "exact_values"}  # of `read_table`
 # Arguments of `certify` that say nothing about the certificate itself.
 NOT_SETTINGS = {"table", "progress"}
 

@@ -9,7 +9,8 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand
@@ -131,6 +132,10 @@ def options(
 
 def main() -> None:
     """Run the command line: an error is one line on stderr and exit code 2."""
+    if sys.stdout is None:
+        # It was closed before the start; whatever opens first would get its number.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        fail("standard output is closed; give it a file or a terminal")
     # Names from a table must not stop a terminal of another encoding.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -151,9 +156,25 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         # The reader has gone (as in "| head"); nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         sys.exit(0)
+    except OSError as error:
+        # What reads and writes files has errors of its own, so this is standard output.
+        drop_output()
+        message = f"standard output cannot be written: {error.strerror}"
     else:
         sys.exit(code or 0)
-    typer.echo(f"fourfifths: {printable(' '.join(message.split()))}", err=True)
+    fail(message)
+
+
+def drop_output() -> None:
+    """Let what is still to be written go nowhere, so that Python does not try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def fail(message: str) -> NoReturn:
+    """Say in one line what is wrong, and stop."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            typer.echo(f"fourfifths: {printable(' '.join(message.split()))}", err=True)
     sys.exit(2)

@@ -302,9 +302,9 @@ def _check_files(
     source: str, out: Path, save: Path | None, apply: Path | None, *, overwrite: bool
 ) -> None:
     """Refuse, before anything is computed, what could not be written or would be lost."""
-    from fourfifths._tables.write import check_output
+    from fourfifths._tables.files import check_output
 
-    check_output(out)
+    check_output(out, source)
     if not overwrite and is_same_file(out, Path(source)):
         raise OutputError(f"{out}: is the file that is repaired; --overwrite replaces it")
     for option, path in (("OUT", out), ("--save", save)):

@@ -31,9 +31,8 @@ from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.load import Rows, load_rows, with_columns
 from fourfifths._tables.roles import Roles, assign_roles, check_tokens, outcome_of
-from fourfifths._tables.table import Table, open_table
+from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import unknown_tokens
-from fourfifths._tables.write import write_table
 from fourfifths.errors import (
     ColumnError,
     GroupError,
@@ -103,7 +102,7 @@ class FileRepair:
                 if column.kind == "number" or frame[column.name].dtype == nw.String
             ]
             rows = replace(rows, frame=frame.with_columns(*floats), _columns={})
-        write_table(path, rows.dataframe, self.before.separator)
+        rows.write(path)
 
     def effect(
         self,
@@ -152,7 +151,7 @@ class FileRepair:
 
 
 def repair_file(
-    source: str,
+    source: TableLike,
     *,
     protected: Sequence[str] | None = None,
     stratify_by: Sequence[str] | None = None,
@@ -170,8 +169,8 @@ def repair_file(
 
     Parameters
     ----------
-    source : str
-        A file, or the name of a shipped data set.
+    source : str or Table
+        A file, the name of a shipped data set, or what `fourfifths.read_table` made of them.
     protected, stratify_by, columns, bands, ages, unknown : optional
         As for `Repairer`. By default every column is repaired that a rule could use.
     orders : mapping of str to sequence of str, optional
@@ -190,7 +189,7 @@ def repair_file(
     stratifying = tuple(dict.fromkeys(protected or stratify_by or ()))
     if not stratifying and table.dataset is None:
         raise ColumnError("protected: name the protected columns, as in protected=['sex']")
-    rows = load_rows(source, unknown_tokens(unknown))
+    rows = load_rows(table, unknown_tokens(unknown))
     if not len(rows):
         raise TableError(f"{rows.name}: the table has no rows")
     check_tokens(rows.dataframe, rows.unknown)
@@ -267,7 +266,7 @@ def repair_file(
         not_features=table_roles.not_features,
         certified_amount=certified_amount,
         is_fitted=True,
-        notes=notes,
+        notes=(*rows.notes, *notes),
     )
 
 
@@ -284,7 +283,7 @@ def warnings_shown_otherwise() -> Iterator[None]:
 
 
 def apply_repair(
-    source: str,
+    source: TableLike,
     saved: str | os.PathLike[str],
     *,
     roles: AuditRoles | None = None,
@@ -305,11 +304,12 @@ def apply_repair(
             f"{saved}: this repair was fitted to protected values that are not a column of the "
             "table, and a file has no others; apply it in Python, transform(X, protected=values)"
         )
-    rows = load_rows(source, unknown_tokens(repairer.unknown))
+    table = open_table(source)
+    rows = load_rows(table, unknown_tokens(repairer.unknown))
     rows = replace(rows, reading=repairer.reading)
     rows.check_columns(repairer.fitted_.needed_columns, "the saved repair")
     table_roles, audit_roles = _roles(
-        open_table(source), rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
+        table, rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
     )
     kept = [repairer.keep] if isinstance(repairer.keep, str) else repairer.keep or ()
     return _repaired(
@@ -320,7 +320,7 @@ def apply_repair(
         not_features=(*table_roles.not_features, *kept),
         certified_amount=None,
         is_fitted=False,
-        notes=(),
+        notes=rows.notes,
     )
 
 

@@ -279,12 +279,10 @@ def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:
             is_total = rows.codes[key] == code
             sums = [rows.sums[name] for name in ("selected", "rest")]
             is_sum = all(numbers[is_total].sum() == numbers[~is_total].sum() for numbers in sums)
-            meaning = (
-                "the sum of the others" if is_sum else "a total, though not the sum of the others"
-            )
+            verb = "are" if is_sum else "are not"
             raise GroupError(
-                f"column {key!r}: {str(value)!r} looks like {meaning}; remove its rows, or, if it "
-                f"is a group, give known=[{str(value)!r}]"
+                f"column {key!r}: {str(value)!r} looks like a total of the other rows (its numbers "
+                f"{verb} their sum); remove it, or, if it is a group, give known=[{str(value)!r}]"
             )
 
 

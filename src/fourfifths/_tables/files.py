@@ -1,23 +1,39 @@
-"""Files in and out: read lazily by DuckDB, written whole or not at all."""
+"""Files in and out: read lazily by DuckDB, written whole or not at all.
+
+Only the first lines of a text file are looked at to learn how it is laid out: its letters, its
+delimiter, and the line with the names of the columns. Whatever was assumed is said in one note.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
+import json
 import os
+import platform
+import re
+import shutil
+import stat
 import tempfile
+import weakref
 import zlib
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
-from fourfifths.errors import OutputError, TableError, listed
+from fourfifths._tables.values import Reading, is_number
+from fourfifths.errors import FourfifthsError, OptionError, OutputError, TableError, listed
 
 if TYPE_CHECKING:
     import duckdb
-FileKind = Literal["csv", "parquet", "json"]
+    import narwhals as nw
+FileKind = Literal["csv", "parquet", "json", "workbook"]
 ENDINGS: dict[str, FileKind] = {
     ".csv": "csv",
     ".csv.gz": "csv",
@@ -28,16 +44,23 @@ ENDINGS: dict[str, FileKind] = {
     ".ndjson": "json",
     ".json": "json",
     ".jsonl.gz": "json",
+    ".xlsx": "workbook",
+    ".xlsm": "workbook",
 }
+# What reads these does not say which of their cells hold an error or a formula without a result.
+OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
+OUT_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 DELIMITERS = ",;\t|"
+DELIMITER_NAMES = {";": "semicolons", "\t": "tabs", "|": "bars"}
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PARQUET_MAGIC = b"PAR1"
+ZIP_MAGIC = b"PK\x03\x04"
+OLD_EXCEL_MAGIC = b"\xd0\xcf\x11\xe0"
 # The first bytes of files that are often named .csv by mistake, and what they are.
 FOREIGN_STARTS = {
     PARQUET_MAGIC: "Parquet",
-    b"PK\x03\x04": "an Excel workbook or a zip archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    ZIP_MAGIC: "an Excel workbook or a zip archive",
+    OLD_EXCEL_MAGIC: "an old Excel workbook",
     b"%PDF-": "PDF",
     b'{"': "JSON",
     b"[{": "JSON",
@@ -45,6 +68,102 @@ FOREIGN_STARTS = {
     b"<html": "HTML",
     b"<?xml": "XML",
 }
+HEAD_BYTES = 2**16
+MAX_HEAD_BYTES = 2**20
+MAX_HEAD_RECORDS = 200
+MAX_TITLE_RECORDS = 30
+# Up to here a whole file is checked to be UTF-8, which takes less than a tenth of a second. In a
+# larger one only the head is; DuckDB stops at what comes later.
+MAX_CHECKED_BYTES = 2**26
+COPIED_LETTERS = 2**20
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+DATE_CELL = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
+# The delimiter that Excel is told by a first line of its own.
+DELIMITER_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CsvStyle:
+    """How a CSV file is written, so that a repaired one looks like the one that was read.
+
+    Attributes
+    ----------
+    delimiter, line_end, encoding : str
+    written_names : mapping of str to str
+        What the file calls a column, where it differs from what the column is called here.
+    """
+
+    delimiter: str = ","
+    line_end: str = "\n"
+    encoding: str = "utf-8"
+    written_names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFile:
+    """A file that was opened; its rows are not loaded.
+
+    Attributes
+    ----------
+    path : Path
+    kind : {"csv", "parquet", "json", "workbook"}
+    relation : DuckDB relation
+    notes : tuple of str
+        What was assumed.
+    style : CsvStyle
+    """
+
+    path: Path
+    kind: FileKind
+    relation: duckdb.DuckDBPyRelation
+    notes: tuple[str, ...] = ()
+    style: CsvStyle = CsvStyle()
+
+    def error(self, error: BaseException, name: str) -> TableError:
+        """Return an engine's error while the rows were read as one line with the remedy."""
+        message = str(error)
+        if self.kind == "csv" and "not utf-8 encoded" in message:
+            line = re.search(r"Line: (\d+)", message)
+            where = f" (line {line[1]})" if line else ""
+            return TableError(f"{name}: the file is not UTF-8{where}; save it as UTF-8 first")
+        if self.kind == "csv" and "unterminated quote" in message:
+            line = re.search(r"Line: (\d+)", message)
+            where = f" (from line {line[1]} on)" if line else ""
+            return TableError(f"{name}: a quote is not closed{where}; close or remove it")
+        if self.kind == "csv" and "Expected Number of Columns" in message:
+            return TableError(f"{name}: {self._ragged(message)}")
+        return TableError(f"{name}: cannot be read: {in_one_line(error)}")
+
+    def lines(self) -> Any:
+        """Return the lines of a JSON lines file as an Arrow column."""
+        source = _sql_text(_literal(self.path))
+        return _connection().sql(f"FROM read_ndjson_objects({source})").to_arrow_table().column(0)
+
+    def _ragged(self, message: str) -> str:
+        """Say which line has too many or too few fields."""
+        pattern = r"on Line: (\d+).*Number of Columns: (\d+) Found: (\d+)"
+        numbers = re.search(pattern, message, re.DOTALL)
+        if numbers is None:
+            return f"cannot be read: {message.splitlines()[0]}"
+        line, expected, fields = map(int, numbers.groups())
+        # DuckDB counts records, not lines, where a field holds line ends.
+        if self.path.stat().st_size <= MAX_CHECKED_BYTES:
+            with (
+                suppress(csv.Error, UnicodeDecodeError),
+                _open_text(self.path, self.style.encoding) as text,
+            ):
+                reader = csv.reader(text, delimiter=self.style.delimiter)
+                start = 1
+                for record in reader:
+                    is_below = reader.line_num >= line
+                    if is_below and record and len(record) == fields != expected:
+                        line = start
+                        break
+                    start = reader.line_num + 1
+        return (
+            f"line {line} has {_count(fields, 'field')}, and the header has {expected}; correct "
+            "that line, or put a value that holds the delimiter in quotes"
+        )
 
 
 def kind_of(path: Path) -> FileKind:
@@ -53,19 +172,82 @@ def kind_of(path: Path) -> FileKind:
     for ending, kind in ENDINGS.items():
         if name.endswith(ending):
             return kind
+    if name.endswith(OTHER_SHEETS):
+        raise TableError(f"{path}: this kind of spreadsheet is not read; save it as .xlsx or .csv")
     raise TableError(f"{path}: unknown kind of file; expected a name ending in {listed(ENDINGS)}")
 
 
-def read(path: str | os.PathLike[str]) -> duckdb.DuckDBPyRelation:
-    """Open a CSV, Parquet or JSON lines file without loading its rows.
+def open_file(path: str | os.PathLike[str], reading: Reading | None = None) -> TableFile:
+    """Open a CSV, Parquet or JSON lines file, or a workbook, without loading its rows.
 
     The values of a CSV stay text, exactly as written: "01" is not 1, and only an empty field is
-    missing. The first line of a CSV holds the column names.
+    missing. Only the rows of a workbook are loaded at once.
     """
+    reading = reading or Reading()
+    if ADDRESS.match(os.fspath(path)):
+        raise TableError(f"{os.fspath(path)}: is an address; download the file first")
     path = Path(path)
     kind = kind_of(path)
+    if reading.sheet is not None and kind != "workbook":
+        raise OptionError(f"sheet={reading.sheet!r}: {path} is no workbook; leave it out")
+    if reading.header_row is not None and kind in ("parquet", "json"):
+        raise OptionError(f"header_row={reading.header_row}: {path} has no line of names")
     _check_start(path, kind)
+    if kind == "workbook":
+        from fourfifths._tables.workbook import read_workbook
 
+        table, notes = read_workbook(path, reading)
+        relation = _connection().from_arrow(table)
+        return TableFile(path=path, kind=kind, relation=relation, notes=notes)
+    if kind == "csv":
+        return _open_csv(path, reading)
+
+    import duckdb
+
+    connection, literal = _connection(), _literal(path)
+    try:
+        if kind == "parquet":
+            relation = connection.read_parquet(literal, hive_partitioning=False)
+        else:
+            # All rows decide the types: a sample would change or lose values in later rows.
+            relation = connection.read_json(
+                literal, format="newline_delimited", sample_size=-1, hive_partitioning=False
+            )
+    except duckdb.Error as error:
+        if "differ only in case" in str(error):
+            names = re.findall(r"'([^']*)'", str(error))[:2]
+            raise TableError(f"{path}: keys {listed(names)} differ only in case; rename one") from (
+                error
+            )
+        raise TableError(f"{path}: not readable as {kind.upper()}: {in_one_line(error)}") from error
+    return _with_written_names(TableFile(path=path, kind=kind, relation=relation))
+
+
+def _with_written_names(file: TableFile) -> TableFile:
+    """Return a Parquet file whose columns that differ only in case are told apart by position."""
+    names = file.relation.columns
+    lower_names = {name.lower() for name in names}
+    # DuckDB calls the second of them A_1.
+    is_renamed = any(
+        re.search(r"_\d+$", name) and name.rpartition("_")[0].lower() in lower_names
+        for name in names
+    )
+    if file.kind != "parquet" or not is_renamed:
+        return file
+    from pyarrow import parquet
+
+    written = parquet.read_schema(file.path).names
+    keys = unique_names(written)
+    renamed = (
+        f"{_sql_name(name)} AS {_sql_name(key)}" for name, key in zip(names, keys, strict=True)
+    )
+    style = CsvStyle(
+        written_names={key: name for key, name in zip(keys, written, strict=True) if key != name}
+    )
+    return replace(file, relation=file.relation.project(", ".join(renamed)), style=style)
+
+
+def _connection() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     # A separate connection neither sees nor changes the caller's; no extension is downloaded.
@@ -76,69 +258,494 @@ def read(path: str | os.PathLike[str]) -> duckdb.DuckDBPyRelation:
         }
     )
     connection.execute("SET enable_progress_bar = false")
-    # DuckDB would read *, ? and [ in a path as a pattern for several files.
-    literal = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
+    return connection
+
+
+def _literal(path: Path) -> str:
+    """Return a path that DuckDB takes for one file.
+
+    It would read *, ? and [ as a pattern for several files, and ~ as the home folder.
+    """
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path.resolve()))
+
+
+def _check_start(path: Path, kind: FileKind) -> None:
+    """Raise an error if a file cannot be read, or its content does not match its ending."""
     try:
-        if kind == "parquet":
-            return connection.read_parquet(literal)
-        if kind == "json":
-            # All rows decide the types: a sample would change or lose values in later rows.
-            return connection.read_json(literal, format="newline_delimited", sample_size=-1)
-        delimiter, names = csv_header(path)
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise TableError(f"{path}: cannot be read: it is a folder; name a file in it")
+        # Opening a pipe would wait for its writer, and a device may never end.
+        if not stat.S_ISREG(mode):
+            raise TableError(f"{path}: is no file but a pipe or a device; save its rows to a file")
+        with _open_bytes(path) as stream:
+            start: bytes = stream.read(64)
+    except FileNotFoundError:
+        raise TableError(f"{path}: no such file") from None
+    except BROKEN_GZIP as error:
+        raise TableError(f"{path}: its name ends in .gz, but it is not gzip: {error}") from None
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read: {error.strerror}") from error
+    text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+    if not text:
+        raise TableError(f"{path}: the file is empty")
+    if kind == "parquet" and not start.startswith(PARQUET_MAGIC):
+        raise TableError(f"{path}: its name says Parquet, but the file is not Parquet")
+    if kind == "workbook" and not start.startswith(ZIP_MAGIC):
+        remedy = "remove its password" if start.startswith(OLD_EXCEL_MAGIC) else "save it anew"
+        raise TableError(
+            f"{path}: its name says Excel workbook, but the file is not, or is locked; {remedy}"
+        )
+    if kind == "json":
+        _check_json_start(path, text)
+    if kind == "csv":
+        for foreign, name in FOREIGN_STARTS.items():
+            if text.lower().startswith(foreign.lower()):
+                raise TableError(
+                    f"{path}: its name says CSV, but the file looks like {name}; save it as CSV, "
+                    "or correct the ending of its name"
+                )
+
+
+def _check_json_start(path: Path, start: bytes) -> None:
+    if start.startswith(b"[") or not start.startswith(b"{"):
+        raise TableError(
+            f"{path}: its name says JSON lines, but the first line does not begin with '{{'; "
+            "expected one JSON object per line"
+        )
+    with _open_bytes(path) as stream:
+        head = stream.read(MAX_HEAD_BYTES)
+    if head.startswith(codecs.BOM_UTF8):
+        raise TableError(f"{path}: begins with a byte order mark; save it as UTF-8 without one")
+    line, line_end, _ = head.lstrip().partition(b"\n")
+    if line_end:
+        try:
+            json.loads(line)
+        except ValueError:
+            raise TableError(
+                f"{path}: the first line is not readable as JSON; expected one JSON object per "
+                "line, the whole of it"
+            ) from None
+
+
+# ---------------------------------------------------------------- text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """How the letters of a text file are written.
+
+    Attributes
+    ----------
+    name : str
+        As Python calls it.
+    example : str
+        A word that shows what was assumed; empty if nothing was.
+    """
+
+    name: str
+    example: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A record of a CSV file, and the lines that it takes; the first line is 1."""
+
+    cells: tuple[str, ...]
+    first_line: int
+    last_line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """Where the names of the columns are.
+
+    Attributes
+    ----------
+    index : int
+        The index of the record that holds them.
+    is_plain : bool
+        Whether nothing but blank lines is above them.
+    """
+
+    index: int
+    is_plain: bool
+
+
+def _open_csv(path: Path, reading: Reading) -> TableFile:
+    encoding = _encoding_of(path)
+    text, is_whole = _head(path, encoding)
+    delimiter, records, header = _layout(path, text, reading, is_whole=is_whole)
+    names = [cell.strip("\ufeff") for cell in records[header.index].cells]
+    rows = [record.cells for record in records[header.index + 1 :] if record.cells]
+    # If every row ends in the same number of empty fields, the header may lack them or have more.
+    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else len(names)
+    padded = [*names, *[""] * (width - len(names))]
+    if len(names) > width and not any(names[width:]):
+        padded = names[:width]
+    elif len(names) < width and any(any(cells[len(names) :]) for cells in rows):
+        line = next(record for record in records[header.index + 1 :] if len(record.cells) == width)
+        raise TableError(
+            f"{path}: line {line.first_line} has {_count(width, 'field')}, and the header (line "
+            f"{records[header.index].first_line}) has {len(names)}; correct the line, or put a "
+            "value that holds the delimiter in quotes; if the names are in another line, say which "
+            "with header_row=..."
+        )
+    keys = unique_names(padded)
+    if not any(padded):
+        raise TableError(f"{path}: the first line is blank; expected the names of the columns")
+
+    line = records[header.index]
+    above = text.splitlines()[: line.first_line - 1]
+    is_copied = encoding.name not in ("utf-8", "utf-8-sig") or any('"' in title for title in above)
+    # DuckDB reads the header as a record, so it must have as many fields as the rows.
+    skips_header = len(names) != len(padded)
+    is_copied = is_copied or (skips_header and line.last_line > line.first_line)
+    skipped = line.last_line if skips_header else line.first_line - 1
+    import duckdb
+
+    source = path
+    if is_copied:
+        source = _utf8_copy(path, encoding, skipped)
+        skipped = 0
+    try:
         # Nothing is left to DuckDB's sniffer, because it skips lines that it cannot parse.
-        return connection.read_csv(
-            literal,
-            header=True,
+        relation = _connection().read_csv(
+            _literal(source),
+            header=not skips_header,
+            skiprows=skipped,
             auto_detect=False,
             strict_mode=True,
             null_padding=False,
             delimiter=delimiter,
             quotechar='"',
             escapechar='"',
-            columns=dict.fromkeys(names, "VARCHAR"),
+            columns=dict.fromkeys(keys, "VARCHAR"),
+            hive_partitioning=False,
         )
     except duckdb.Error as error:
-        raise TableError(f"{path}: not readable as {kind.upper()}: {in_one_line(error)}") from error
-
-
-def write_whole(path: str | os.PathLike[str], content: str) -> None:
-    """Write text to a file that appears complete or not at all."""
-    replace_file(path, lambda temporary: temporary.write_text(content, encoding="utf-8"))
-
-
-def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then put it in place in one step.
-
-    A link is followed, and what is not a file (a pipe, a device) is written to directly.
-    """
-    user_path, path = path, Path(path).resolve()
-    try:
-        if path.is_dir():
-            raise OutputError(f"{user_path}: cannot be written: it is a folder")
-        if path.exists() and not path.is_file():
-            write(path)
-            return
-        if not path.parent.is_dir():
-            raise OutputError(f"{user_path}: cannot be written: there is no folder {path.parent}")
-        handle, name = tempfile.mkstemp(
-            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
+        raise TableError(f"{path}: not readable as CSV: {in_one_line(error)}") from error
+    is_tabs = path.name.lower().endswith((".tsv", ".tsv.gz"))
+    style = CsvStyle(
+        # A .tsv file has tabs for its ending, and a .csv made of it has commas.
+        delimiter="," if is_tabs else delimiter,
+        line_end="\r\n" if "\r\n" in text else "\n",
+        encoding=encoding.name,
+        written_names={key: name for key, name in zip(keys, padded, strict=True) if key != name},
+    )
+    file = TableFile(path=path, kind="csv", relation=relation, style=style)
+    empty = _empty_at_the_end(file, padded, keys, rows if is_whole else None)
+    if empty:
+        relation = relation.project(", ".join(map(_sql_name, keys[:-empty])))
+    assumed = []
+    if delimiter in DELIMITER_NAMES and not (is_tabs or DELIMITER_LINE.match(text)):
+        assumed.append(f"columns separated by {DELIMITER_NAMES[delimiter]}")
+    if encoding.example:
+        assumed.append(f"letters of Windows (cp1252), as in {encoding.example}")
+    if not header.is_plain and reading.header_row is None:
+        assumed.append(
+            f"the names of the columns in line {line.first_line}, and what is above left out"
         )
-    except OSError as error:
-        raise OutputError(f"{user_path}: cannot be written: {error.strerror}") from error
-    os.close(handle)
-    temporary = Path(name)
+    if empty:
+        assumed.append(f"without the empty {_count(empty, 'column')} at the end")
+    notes = (f"{path.name} was read with {'; '.join(assumed)}",) if assumed else ()
+    file = TableFile(path=path, kind="csv", relation=relation, style=style, notes=notes)
+    if is_copied:
+        weakref.finalize(file, source.unlink, missing_ok=True)
+    return file
+
+
+def _empty_at_the_end(
+    file: TableFile,
+    names: Sequence[str],
+    keys: Sequence[str],
+    rows: Sequence[Sequence[str]] | None,
+) -> int:
+    """Return how many of the last columns have neither a name nor a value.
+
+    Parameters
+    ----------
+    file : TableFile
+    names, keys : sequence of str
+    rows : sequence of sequence of str, or None
+        All rows, if the head of the file is the whole of it.
+    """
+    unnamed = len(names) - max(index + 1 for index, name in enumerate(names) if name)
+    if not unnamed:
+        return 0
+    if rows is not None and len({len(cells) for cells in rows} | {len(names)}) == 1:
+        filled = [sum(bool(cells[index]) for cells in rows) for index in range(-unnamed, 0)]
+    else:
+        # The whole file is read for it, but only of a file that has such columns.
+        quoted = (f"count({_sql_name(key)})" for key in keys[-unnamed:])
+        try:
+            filled = list(file.relation.aggregate(", ".join(quoted)).fetchall()[0])
+        except Exception as error:
+            raise file.error(error, str(file.path)) from error
+    return next((index for index, count in enumerate(reversed(filled)) if count), unnamed)
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return a name for each column, all different, whatever their case.
+
+    A column without a name, as pandas writes for its index, is called by its index. Columns that
+    share a name are told apart by their positions.
+
+    Examples
+    --------
+    >>> unique_names(["", "race", "Race", "hired"])
+    ['column0', 'race (column 2)', 'Race (column 3)', 'hired']
+    """
+    named = [name or f"column{index}" for index, name in enumerate(names)]
+    lower_names = Counter(name.lower() for name in named)
+    taken = set(lower_names)
+    unique = []
+    for position, name in enumerate(named, start=1):
+        key = name
+        if lower_names[name.lower()] > 1:
+            key = f"{name} (column {position})"
+            while key.lower() in taken:
+                key += "'"
+            taken.add(key.lower())
+        unique.append(key)
+    return unique
+
+
+def _encoding_of(path: Path) -> Encoding:
+    """Return how a text file's letters are written: UTF-8 unless that is impossible."""
+    with _open_bytes(path) as stream:
+        try:
+            head = stream.read(HEAD_BYTES)
+            if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+                raise TableError(f"{path}: is UTF-32; save it as UTF-8 first")
+            if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return Encoding(name="utf-16")
+            if b"\x00" in head:
+                raise TableError(f"{path}: its name says CSV, but the file is binary or not UTF-8")
+            name = "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
+            # A packed file is not unpacked twice for it.
+            limit = 0 if path.name.lower().endswith(".gz") else MAX_CHECKED_BYTES
+            decoder = codecs.getincrementaldecoder("utf-8")()
+            chunk, size, has_utf8_letters = head, 0, False
+            while chunk:
+                try:
+                    decoder.decode(chunk)
+                except UnicodeDecodeError:
+                    break
+                has_utf8_letters = has_utf8_letters or not chunk.isascii()
+                size += len(chunk)
+                chunk = stream.read(MAX_HEAD_BYTES) if size < limit else b""
+            else:
+                return Encoding(name=name)
+            try:
+                letters = chunk.decode("cp1252")
+            except UnicodeDecodeError:
+                letters = ""
+        except BROKEN_GZIP as error:
+            raise TableError(f"{path}: the first line cannot be read: {error}") from None
+    # Text of another encoding is hardly ever also valid UTF-8; a broken UTF-8 file is, mostly.
+    is_mixed = has_utf8_letters or not chunk.decode("utf-8", "ignore").isascii()
+    if is_mixed or not letters or name == "utf-8-sig":
+        raise TableError(
+            f"{path}: the file is neither UTF-8 throughout nor the Windows encoding; save it as "
+            "UTF-8 first"
+        )
+    position = next(index for index, letter in enumerate(letters) if not letter.isascii())
+    start = re.search(r"[\w'’-]*$", letters[max(0, position - 20) : position])
+    end = re.match(r"[\w'’-]*", letters[position + 1 : position + 20])
+    word = (start[0] if start else "") + letters[position] + (end[0] if end else "")
+    return Encoding(name="cp1252", example=repr(word))
+
+
+def _head(path: Path, encoding: Encoding) -> tuple[str, bool]:
+    """Return the first complete lines of a text file, and whether they are all that it has."""
+    size = HEAD_BYTES
+    while True:
+        try:
+            with _open_text(path, encoding.name) as stream:
+                text = stream.read(size)
+                is_whole = not stream.read(1)
+        except UnicodeDecodeError:
+            raise TableError(f"{path}: the file is not {encoding.name.upper()}") from None
+        except BROKEN_GZIP as error:
+            raise TableError(f"{path}: the first line cannot be read: {error}") from None
+        if is_whole:
+            return text, True
+        complete = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+        # Enough for the header and a few rows.
+        if complete.count("\n") + complete.count("\r") > 10 or size >= MAX_HEAD_BYTES:
+            return complete or text, False
+        size = MAX_HEAD_BYTES
+
+
+def _records(text: str, delimiter: str, *, is_whole: bool, first_line: int = 1) -> list[Record]:
+    """Return the first records of a text; one that a quote leaves open is not among them."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    records, start = [], 0
+    with suppress(csv.Error):  # a field beyond all measure
+        for cells in islice(reader, MAX_HEAD_RECORDS):
+            record = Record(
+                cells=tuple(cells),
+                first_line=first_line + start,
+                last_line=first_line + reader.line_num - 1,
+            )
+            start = reader.line_num
+            records.append(record)
+    if records and records[-1].last_line > records[-1].first_line:
+        lines = io.StringIO(text, newline="").readlines()
+        raw = "".join(lines[records[-1].first_line - first_line : start])
+        if raw.count('"') % 2 or (start == len(lines) and not is_whole):
+            records.pop()
+    return records
+
+
+def _layout(
+    path: Path, text: str, reading: Reading, *, is_whole: bool
+) -> tuple[str, list[Record], Header]:
+    """Return the delimiter of a CSV file, its first records, and which of them is the header."""
+    first_line, delimiters = 1, DELIMITERS
+    declared = DELIMITER_LINE.match(text)
+    lines = io.StringIO(text, newline="").readlines()
+    if declared and declared.group().rstrip("\r\n") == lines[0].rstrip("\r\n"):
+        first_line, delimiters = 2, declared[1]
+    if reading.header_row is not None:
+        if not first_line <= reading.header_row <= len(lines):
+            raise TableError(
+                f"header_row={reading.header_row}: {path} has no such line"
+                f"{'' if is_whole else ' near its beginning'}; the first is {first_line}"
+            )
+        first_line = reading.header_row
+    rest = "".join(lines[first_line - 1 :])
+    layouts, problems = [], []
+    for delimiter in delimiters:
+        records = _records(rest, delimiter, is_whole=is_whole, first_line=first_line)
+        if not records:
+            problems.append(f"line {first_line}: a quote is not closed; close or remove it")
+            continue
+        header: Header | None = Header(index=0, is_plain=True)
+        if reading.header_row is None:
+            header = find_header([record.cells for record in records])
+        if header is None:
+            problems.append(
+                "the line with the names of the columns was not found; say which it is, as in "
+                "header_row=3"
+            )
+            continue
+        names = records[header.index].cells
+        rows = [record.cells for record in records[header.index + 1 :] if record.cells]
+        is_even = len({len(cells) for cells in rows}) <= 1
+        layouts.append((len(names) > 1, is_even, len(names), delimiter, records, header))
+    # The one that makes the most columns; the comma if several do.
+    best = max(layouts, key=lambda layout: layout[:3], default=(False,))
+    if problems and not best[0]:
+        raise TableError(f"{path}: {problems[0]}")
+    return best[3], best[4], best[5]
+
+
+def find_header(records: Sequence[Sequence[str]]) -> Header | None:
+    """Return which record holds the names of the columns; None if that is not evident.
+
+    It is the first record that is not blank, unless that one looks like a title: it names at most
+    half of the columns in which the rows below hold something. Then it is the first record
+    below that does not look so, and only if there is evidence that it is not a row itself: its
+    cells are different words, none of them recurs in its column, and one column has only numbers,
+    or a value twice, below it.
+
+    Examples
+    --------
+    >>> rows = [["B", "1"], ["W", "2"]]
+    >>> find_header([["race", "score"], *rows]).index
+    0
+    >>> find_header([["Applicants 2025", ""], [], ["race", "score"], *rows]).index
+    2
+    >>> find_header([["Applicants 2025"], *rows]) is None
+    True
+    """
+    filled = [frozenset(i for i, cell in enumerate(cells) if cell.strip()) for cells in records]
+    present = [index for index, columns in enumerate(filled) if columns]
+    if not present:
+        return None
+    first = present[0]
+    width = Counter(len(records[index]) for index in present).most_common(1)[0][0]
+
+    def names_most_columns(index: int) -> bool:
+        below = [filled[row] for row in present if row > index and len(records[row]) == width]
+        columns = frozenset[int]().union(*below)
+        return 2 * len(columns & filled[index]) > len(columns) or not columns
+
+    if names_most_columns(first):
+        return Header(index=first, is_plain=first == 0)
+    for index in present[1:MAX_TITLE_RECORDS]:
+        if names_most_columns(index):
+            below = [records[row] for row in present if row > index and len(records[row]) == width]
+            if _is_header(records[index], below):
+                return Header(index=index, is_plain=False)
+            break
+    # A header of which most columns have no name is one still.
+    has_rows_of_its_width = len(records[first]) == width
+    return Header(index=first, is_plain=first == 0) if has_rows_of_its_width else None
+
+
+def _is_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a record is evidently no row of the table below it."""
+    names = [cell.strip() for cell in cells]
+    words = [name for name in names if name]
+    if len(set(words)) < len(words) or any(_is_value(word) for word in words):
+        return False
+    has_evidence = False
+    for index, name in enumerate(names):
+        values = [row[index].strip() for row in rows if index < len(row) and row[index].strip()]
+        if not values:
+            continue
+        if not name:
+            return False
+        if name in values:
+            return False
+        is_repeated = len(set(values)) < len(values)
+        has_evidence = has_evidence or is_repeated or all(map(_is_value, values))
+    return has_evidence
+
+
+def _is_value(text: str) -> bool:
+    """Return whether a text is a number or a date, which is no column's name."""
+    return is_number(text) or DATE_CELL.fullmatch(text) is not None
+
+
+def _utf8_copy(path: Path, encoding: Encoding, skipped_lines: int) -> Path:
+    """Copy a text file as UTF-8, without its first lines, to where only this process looks."""
+    handle, name = tempfile.mkstemp(prefix="fourfifths-", suffix=".csv")
     try:
-        write(temporary)
-        # mkstemp makes files that only their owner reads; a result has the usual permissions.
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"{user_path}: cannot be written: {error.strerror}") from error
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
+        with (
+            _open_text(path, encoding.name) as source,
+            open(handle, "w", encoding="utf-8", newline="") as target,
+        ):
+            for _ in range(skipped_lines):
+                source.readline()
+            shutil.copyfileobj(source, target, COPIED_LETTERS)
+    except UnicodeDecodeError as error:
+        Path(name).unlink()
+        raise TableError(
+            f"{path}: cannot be read as {encoding.name}: {error.reason}; save it as UTF-8 first"
+        ) from None
+    except BaseException:
+        Path(name).unlink()
+        raise
+    return Path(name)
+
+
+def _open_bytes(path: Path) -> IO[bytes]:
+    if path.name.lower().endswith(".gz"):
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def _open_text(path: Path, encoding: str) -> io.TextIOWrapper:
+    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
+    return io.TextIOWrapper(_open_bytes(path), encoding, newline="")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def in_one_line(error: BaseException) -> str:
@@ -150,82 +757,200 @@ def in_one_line(error: BaseException) -> str:
     return "; ".join(lines[:3]).partition("Error: ")[2] or "; ".join(lines[:3])
 
 
-def _first_bytes(path: Path) -> bytes:
+# ---------------------------------------------------------------- out
+
+
+def write_whole(path: str | os.PathLike[str], content: str) -> None:
+    """Write text to a file that appears complete or not at all."""
+    replace_file(path, lambda temporary: temporary.write_text(content, encoding="utf-8"))
+
+
+def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file beside `path`, then put it in place in one step.
+
+    A file that is replaced keeps its permissions. A link is followed, and what is not a file (a
+    pipe, a device) is written to directly.
+    """
+    user_path, path = path, Path(path).resolve()
     try:
-        with _open_bytes(path) as stream:
-            start: bytes = stream.read(64)
-    except FileNotFoundError:
-        raise TableError(f"{path}: no such file") from None
-    except BROKEN_GZIP as error:
-        raise TableError(f"{path}: its name ends in .gz, but it is not gzip: {error}") from None
+        if path.is_dir():
+            raise OutputError(f"{user_path}: cannot be written: it is a folder")
+        if path.exists() and not path.is_file():
+            write(path)
+            return
+        if not path.parent.is_dir():
+            raise OutputError(f"{user_path}: cannot be written: there is no folder {path.parent}")
+        _remove_remains(path)
+        handle, name = tempfile.mkstemp(
+            prefix=f"{_temporary_start(path)}{os.getpid()}-", suffix=path.suffix, dir=path.parent
+        )
     except OSError as error:
-        raise TableError(f"{path}: cannot be read: {error.strerror}") from error
-    return start
-
-
-def _check_start(path: Path, kind: FileKind) -> None:
-    """Raise an error if the content of a file does not match the ending of its name."""
-    start = _first_bytes(path)
-    text = start.removeprefix(BYTE_ORDER_MARK).lstrip()
-    if not text:
-        raise TableError(f"{path}: the file is empty")
-    if kind == "parquet" and not start.startswith(PARQUET_MAGIC):
-        raise TableError(f"{path}: its name says Parquet, but the file is not Parquet")
-    if kind == "json" and not text.startswith(b"{"):
-        raise TableError(
-            f"{path}: its name says JSON lines, but the first line does not begin with '{{'; "
-            "expected one JSON object per line"
-        )
-    if kind == "csv":
-        for foreign, name in FOREIGN_STARTS.items():
-            if text.lower().startswith(foreign.lower()):
-                raise TableError(f"{path}: its name says CSV, but the file looks like {name}")
-        if b"\x00" in start:
-            raise TableError(f"{path}: its name says CSV, but the file is binary or not UTF-8")
-
-
-def csv_header(path: Path) -> tuple[str, list[str]]:
-    """Return the delimiter of a CSV file and the names of its columns, which must all differ."""
+        raise OutputError(f"{user_path}: cannot be written: {error.strerror}") from error
+    os.close(handle)
+    temporary = Path(name)
     try:
-        with _open_bytes(path) as stream, io.TextIOWrapper(stream, "utf-8-sig", newline="") as text:
-            line = text.readline()
-            # A name in quotes may hold line ends.
-            while line.count('"') % 2 and (more := text.readline()):
-                line += more
-        fields = {delimiter: _fields(line, delimiter) for delimiter in DELIMITERS}
-    except UnicodeDecodeError:
-        raise TableError(f"{path}: the file is not UTF-8; save it as UTF-8 first") from None
-    except BROKEN_GZIP as error:
-        raise TableError(f"{path}: the first line cannot be read: {error}") from None
-    # The one that makes the most columns; the comma if several do.
-    delimiter = max(DELIMITERS, key=lambda candidate: len(fields[candidate]))
-    names = [name for name in fields[delimiter] if name]
-    if not names:
-        raise TableError(f"{path}: the first line is blank; expected the names of the columns")
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise TableError(
-            f"{path}: the first line names column {listed(repeated)} more than once; "
-            "expected one name per column"
-        )
-    # DuckDB's names do not depend on case.
-    lower_names = [name.lower() for name in names]
-    alike = sorted({name for name in names if lower_names.count(name.lower()) > 1})
-    if alike:
-        raise TableError(f"{path}: the columns {listed(alike)} differ only in case; rename one")
-    # A column without a name, as pandas writes for its index, is called by its index.
-    return delimiter, [name or f"column{index}" for index, name in enumerate(fields[delimiter])]
+        write(temporary)
+        temporary.chmod(_permissions(path))
+        # On disk before it has the name: a machine that stops now leaves the old file or the new.
+        with temporary.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"{user_path}: cannot be written: {error.strerror}") from error
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
 
 
-def _fields(line: str, delimiter: str) -> list[str]:
-    """Return the fields of a record, or none if it cannot be split at this delimiter."""
+def _permissions(path: Path) -> int:
+    """Return the permissions of a file, or those that a new one gets."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(path.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _temporary_start(path: Path) -> str:
+    # The machine is named, because a folder may be shared and a process is known by its number.
+    return f".{path.stem}-{platform.node()}-"
+
+
+def _remove_remains(path: Path) -> None:
+    """Remove temporary files of runs that were killed while they wrote this file."""
+    start = _temporary_start(path)
+    remains = re.compile(re.escape(start) + r"(\d+)-\w+" + re.escape(path.suffix))
+    for file in path.parent.iterdir():
+        name = remains.fullmatch(file.name)
+        if name and not _is_running(int(name[1])):
+            with suppress(OSError):
+                file.unlink()
+
+
+def _is_running(process: int) -> bool:
     try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:
-        return []
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it belongs to somebody else
+        return True
+    return True
 
 
-def _open_bytes(path: Path) -> IO[bytes]:
-    if path.name.lower().endswith(".gz"):
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return path.open("rb")
+def check_output(path: str | os.PathLike[str], source: Any = None) -> None:
+    """Raise unless the repair of a source can be written to a file with this ending."""
+    name = Path(path).name.lower()
+    if not name.endswith(OUT_ENDINGS):
+        raise OutputError(f"{path}: expected a name ending in {', '.join(OUT_ENDINGS)}")
+    is_json = isinstance(source, str | os.PathLike) and ".json" in os.fspath(source).lower()
+    if name.endswith(".jsonl") and source is not None and not is_json:
+        raise OutputError(f"{path}: only JSON lines are repaired into JSON lines; name a .csv")
+
+
+def write_table(
+    path: str | os.PathLike[str], frame: nw.DataFrame[Any], style: CsvStyle | None = None
+) -> None:
+    """Write a table as CSV or Parquet, whole or not at all; a .tsv file gets tabs."""
+    check_output(path)
+    style = style or CsvStyle()
+    table = frame.to_arrow()
+    # Not the suffix: a file may be called .parquet and nothing else.
+    ending = next(end for end in OUT_ENDINGS if Path(path).name.lower().endswith(end))
+    lower_names = [column.lower() for column in table.column_names]
+    if ending != ".parquet" and len(set(lower_names)) < len(lower_names):
+        raise OutputError(f"{path}: columns differ only in case; rename one for a CSV")
+
+    def write_to(file: Path) -> None:
+        if ending == ".parquet":
+            from pyarrow import parquet
+
+            names = [style.written_names.get(name, name) for name in table.column_names]
+            written = table.rename_columns(names) if style.written_names else table
+            parquet.write_table(_with_pandas_notes(written), file)
+            return
+        delimiter = "\t" if ending == ".tsv" else style.delimiter
+        _write_csv(file, table, replace(style, delimiter=delimiter))
+
+    def write(target: Path) -> None:
+        if target.is_file():
+            write_to(target)
+            return
+        # A pipe or a device gets the bytes of a finished file, because the libraries delete the
+        # target if they fail.
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"table{ending}"
+            write_to(file)
+            target.write_bytes(file.read_bytes())
+
+    try:
+        replace_file(path, write)
+    except (FourfifthsError, OSError):
+        raise
+    except Exception as error:  # each library has errors of its own
+        raise OutputError(f"{path}: cannot be written: {in_one_line(error)}") from error
+
+
+def write_lines(path: str | os.PathLike[str], lines: Any) -> None:
+    """Write an Arrow column of texts as lines, whole or not at all."""
+    content = "".join(f"{line}\n" for line in lines.to_pylist())
+    write_whole(path, content)
+
+
+def _write_csv(file: Path, table: Any, style: CsvStyle) -> None:
+    """Write an Arrow table as CSV: by DuckDB, but for what only Python can write."""
+    names = [style.written_names.get(name, name) for name in table.column_names]
+    is_plain = style.encoding == "utf-8" and names == table.column_names
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=file.name) as folder:
+        rows = file if is_plain else Path(folder) / "rows.csv"
+        options = {
+            "FORMAT": "csv",
+            "HEADER": str(is_plain),
+            "DELIMITER": style.delimiter,
+            "NEW_LINE": style.line_end.replace("\r", r"\r").replace("\n", r"\n"),
+        }
+        settings = ", ".join(f"{name} {_sql_text(value)}" for name, value in options.items())
+        connection = _connection()
+        connection.register("written", table)
+        connection.execute(f"COPY (FROM written) TO {_sql_text(str(rows))} ({settings})")
+        if is_plain:
+            return
+        # Names may be there twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.
+        with (
+            rows.open(encoding="utf-8", newline="") as source,
+            file.open("w", encoding=style.encoding, newline="") as target,
+        ):
+            csv.writer(target, delimiter=style.delimiter, lineterminator=style.line_end).writerow(
+                names
+            )
+            shutil.copyfileobj(source, target, COPIED_LETTERS)
+
+
+def _sql_text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _sql_name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _with_pandas_notes(table: Any) -> Any:
+    """Return the table with pandas' notes on column types brought up to date.
+
+    pandas keeps the types of its columns in the metadata of a Parquet file. If a whole number was
+    repaired to a float, pandas would round it when it reads the file by the old notes.
+    """
+    import pyarrow as pa
+
+    metadata = dict(table.schema.metadata or {})
+    if b"pandas" not in metadata:
+        return table
+    notes = json.loads(metadata[b"pandas"])
+    for column in notes.get("columns", ()):
+        name, noted_type = column.get("field_name"), str(column.get("numpy_type", ""))
+        if "int" not in noted_type.lower() or name not in table.column_names:
+            continue
+        type_now = {pa.float64(): "float64", pa.int64(): "int64"}.get(table.field(name).type)
+        if type_now is not None:  # pandas' types that can be missing begin with a capital
+            numpy_type = type_now.capitalize() if noted_type[0].isupper() else type_now
+            column |= {"pandas_type": type_now, "numpy_type": numpy_type}
+    return table.replace_schema_metadata({**metadata, b"pandas": json.dumps(notes).encode()})

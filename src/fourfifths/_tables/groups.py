@@ -197,9 +197,9 @@ def with_ages(table: Table, column: str, on: date) -> Table:
             (born.dt.month() == on.month) & (born.dt.day() > on.day)
         )
         age = (on.year - born.dt.year() - has_birthday_ahead.cast(nw.Int64())).cast(nw.Float64())
-    elif is_text(dtype):
+    elif is_text(dtype) or dtype == nw.Object:  # pandas holds Python's dates as objects
         text = born.cast(nw.String())
-        distinct = table.frame.select(text.alias("text")).filter(~nw.col("text").is_null())
+        distinct = table.frame.filter(~born.is_null()).select(text.alias("text"))
         counted = distinct.group_by("text").agg(nw.len().alias("rows")).head(MAX_BIRTH_DATES + 1)
         row_counts: dict[str, int] = dict(table.rows(counted))
         if len(row_counts) > MAX_BIRTH_DATES:

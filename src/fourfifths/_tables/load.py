@@ -6,7 +6,9 @@ that came in: only the repaired cells differ.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -20,8 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._tables.files import csv_header, in_one_line, kind_of, read
-from fourfifths._tables.table import Table, TableLike, Value, open_table
+from fourfifths._tables.files import (
+    CsvStyle,
+    TableFile,
+    in_one_line,
+    write_lines,
+    write_table,
+)
+from fourfifths._tables.table import (
+    Table,
+    TableLike,
+    Value,
+    columns_called,
+    open_table,
+    plain_columns,
+    plain_relation,
+)
 from fourfifths._tables.types import (
     AskedType,
     ColumnType,
@@ -32,6 +48,7 @@ from fourfifths._tables.types import (
     typed_values,
 )
 from fourfifths._tables.values import (
+    MAX_EXACT_INTEGER,
     NumberFormat,
     Reading,
     is_number,
@@ -52,8 +69,12 @@ class Rows:
     unknown : tuple
         Values that mean missing, in every column.
     name : str
-    separator : str
-        The delimiter of the CSV file that the rows came from, so that the output has it too.
+    notes : tuple of str
+        What was assumed when they were read.
+    style : CsvStyle
+        That of the CSV file that the rows came from, so that the output has it too.
+    json_lines : JsonLines or None
+        The lines that the rows came from.
     reading : Reading
         What the user said about how values are to be read.
     value_notes : list of str
@@ -64,7 +85,9 @@ class Rows:
     array: NDArray[Any] | None = None
     unknown: tuple[Value, ...] = ()
     name: str = "the table"
-    separator: str = ","
+    notes: tuple[str, ...] = ()
+    style: CsvStyle = CsvStyle()  # noqa: RUF009 - it is frozen
+    json_lines: JsonLines | None = None
     reading: Reading = field(default_factory=Reading)
     value_notes: list[str] = field(default_factory=list, repr=False, compare=False)
     _columns: dict[str, nw.Series[Any]] = field(default_factory=dict, repr=False, compare=False)
@@ -129,6 +152,12 @@ class Rows:
         """Return the names if all are columns, else raise and suggest the nearest column."""
         for name in names:
             if name not in self.columns:
+                alike = columns_called(name, map(str, self.columns))
+                if alike:
+                    raise ColumnError(
+                        f"{argument}: {self.name} has more than one column {name!r}; say which is "
+                        f"meant ({listed(alike)}), or rename one"
+                    )
                 raise ColumnError(
                     f"{argument}: no column {name!r} in {self.name}{nearest(name, self.columns)} "
                     f"(columns: {listed(self.columns)})"
@@ -145,6 +174,17 @@ class Rows:
             for name in names
             if not is_not_repaired(self.frame[name], self.unknown, self.reading)
         )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows to a file; what came from JSON lines and did not change stays as it was."""
+        frame, ending = self.dataframe, Path(path).suffix.lower()
+        if self.json_lines is not None and ending == ".jsonl":
+            write_lines(path, self.json_lines.rewritten(frame.to_arrow()))
+            return
+        if self.json_lines is not None:
+            table = self.json_lines.exact(frame.to_arrow(), as_text=ending != ".parquet")
+            frame = nw.from_native(table, eager_only=True)
+        write_table(path, frame, self.style)
 
     def types(self, asked: Mapping[Any, AskedType]) -> tuple[ColumnType, ...]:
         """Return the type of each column that is asked for."""
@@ -218,6 +258,225 @@ class Rows:
             else [numbers.copy() for numbers in before]
         )
         return Output(rows=self, column_types=column_types, before=before, after=after, array=array)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonLines:
+    """JSON lines as they were written, and as they were read.
+
+    A number, a time or an object could be written in many ways; what a repair does not change comes
+    back in the one that it had.
+
+    Attributes
+    ----------
+    lines : Arrow column of text
+    table : Arrow table
+    """
+
+    lines: Any
+    table: Any
+
+    @classmethod
+    def read(cls, file: TableFile, frame: nw.DataFrame[Any]) -> JsonLines:
+        """Return the lines of a file whose rows were read already."""
+        import pyarrow as pa
+
+        lines = file.lines().cast(pa.large_string())
+        if len(lines) != len(frame):
+            raise TableError(f"{file.path}: expected one JSON object per line")
+        return cls(lines=lines, table=frame.to_arrow())
+
+    def rewritten(self, after: Any) -> Any:
+        """Return the lines with the changed cells of a table, and without the columns it lacks."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        lines, nothing = self.lines, pa.scalar("", pa.large_string())
+        for name in self.table.column_names:
+            before = self.table.column(name)
+            value = _json_value(lines, name)
+            is_plain = pc.and_(value.is_single, before.is_valid())
+            if name not in after.column_names:
+                end = pc.extract_regex(value.after, r"^(?P<comma>\s*,?)(?P<rest>.*)$")
+                start = pc.replace_substring_regex(value.before, r'"(?:[^"\\]|\\.)*"\s*:\s*$', "")
+                is_last = pc.equal(pc.utf8_trim_whitespace(pc.struct_field(end, "comma")), "")
+                start = pc.if_else(is_last, pc.replace_substring_regex(start, r",\s*$", ""), start)
+                rest = pc.replace_substring_regex(pc.struct_field(end, "rest"), r"^\s+", "")
+                rest = pc.if_else(is_last, pc.struct_field(end, "rest"), rest)
+                joined = pc.binary_join_element_wise(start, rest, nothing)
+                lines = _scanned_rest(lines, pc.if_else(is_plain, joined, None), name, None)
+                continue
+            changed = _is_changed(before, after.column(name))
+            if not pc.any(changed).as_py():
+                continue
+            texts = _json_texts(after.column(name))
+            joined = pc.binary_join_element_wise(value.before, texts, value.after, nothing)
+            joined = pc.if_else(pc.invert(changed), lines, pc.if_else(is_plain, joined, None))
+            lines = _scanned_rest(lines, joined, name, texts)
+        return pa.chunked_array(lines.chunks if hasattr(lines, "chunks") else [lines])
+
+    def exact(self, after: Any, *, as_text: bool) -> Any:
+        """Return a table with the cells that did not change as they were written.
+
+        Parameters
+        ----------
+        after : Arrow table
+        as_text : bool
+            Whether all columns are wanted as text. Otherwise only those are that hold whole numbers
+            too large for their type.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for index, name in enumerate(after.column_names):
+            before, column = self.table.column(name), after.column(name)
+            if not as_text:
+                is_float = pa.types.is_floating(before.type) or pa.types.is_decimal(before.type)
+                largest = pc.max(pc.abs(before.cast(pa.float64()))).as_py() if is_float else None
+                if largest is None or largest < MAX_EXACT_INTEGER:
+                    continue
+            texts = self._texts(name, before)
+            changed = _is_changed(before, column)
+            if pc.any(changed).as_py():
+                texts = pc.if_else(changed, column.cast(pa.large_string()), texts)
+            after = after.set_column(index, name, texts)
+        return after
+
+    def _texts(self, name: str, before: Any) -> Any:
+        """Return the values of a key as text: numbers digit by digit as they were written."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        value = _json_value(self.lines, name)
+        is_number = pc.fill_null(pc.match_substring_regex(value.value, r"^[-+0-9.]"), False)  # noqa: FBT003
+        is_exact = pc.and_(pc.and_(value.is_single, before.is_valid()), is_number)
+        import duckdb
+
+        pointer = "/" + name.replace("~", "~0").replace("/", "~1")
+        table = pa.table({"line": self.lines})
+        relation = duckdb.connect().from_arrow(table)
+        quoted = pointer.replace("'", "''")
+        texts = relation.project(f"json_extract_string(line, '{quoted}') AS text").to_arrow_table()
+        return pc.if_else(is_exact, value.value, texts.column(0).cast(pa.large_string()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonValue:
+    """The value of a key in each line, with what is before and after it.
+
+    Attributes
+    ----------
+    before, value, after : Arrow columns of text
+    is_single : Arrow column of truth values
+        Whether the key is there once, with a plain value. A line may have it in a nested object
+        too, or written with escapes.
+    """
+
+    before: Any
+    value: Any
+    after: Any
+    is_single: Any
+
+
+def _json_value(lines: Any, name: str) -> JsonValue:
+    import pyarrow.compute as pc
+
+    key = re.escape(json.dumps(name, ensure_ascii=False))
+    plain = r'"(?:[^"\\]|\\.)*"|[^\s,{}\[\]"]+'
+    pattern = rf"^(?P<before>.*?{key}\s*:\s*)(?P<value>{plain})(?P<after>.*)$"
+    fields = pc.extract_regex(lines, pattern)
+    is_there_once = pc.equal(pc.count_substring_regex(lines, rf"{key}\s*:"), 1)
+    return JsonValue(
+        before=pc.struct_field(fields, "before"),
+        value=pc.struct_field(fields, "value"),
+        after=pc.struct_field(fields, "after"),
+        is_single=pc.and_(is_there_once, fields.is_valid()),
+    )
+
+
+def _is_changed(before: Any, after: Any) -> Any:
+    """Return which cells of an Arrow column differ; two missing ones do not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if before is after or before.equals(after) or pa.types.is_nested(after.type):
+        # Nested values are never repaired, and Arrow does not compare them.
+        return pa.chunked_array([pa.repeat(False, len(after))])  # noqa: FBT003
+    differ = pc.not_equal(before.cast(after.type, safe=False), after)
+    return pc.coalesce(differ, pc.xor(before.is_null(), after.is_null()))
+
+
+def _json_texts(column: Any) -> Any:
+    """Return the cells of an Arrow column as JSON."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes = column.combine_chunks().dictionary_encode()
+    texts = [
+        json.dumps(value, ensure_ascii=False, default=str) for value in codes.dictionary.to_pylist()
+    ]
+    cells = pa.array(texts, type=pa.large_string()).take(codes.indices)
+    return pa.chunked_array([pc.fill_null(cells, "null")])
+
+
+def _scanned_rest(lines: Any, rewritten: Any, name: str, texts: Any) -> Any:
+    """Return rewritten lines; those that are null are read key by key, and written so.
+
+    Parameters
+    ----------
+    lines, rewritten : Arrow columns of text
+    name : str
+        The key.
+    texts : Arrow column of text, or None
+        Its new values; None removes it.
+    """
+    import pyarrow as pa
+
+    rows = np.flatnonzero(rewritten.is_null().to_numpy())
+    if not rows.size:
+        return rewritten
+    odd_lines = lines.take(pa.array(rows)).to_pylist()
+    values = [None] * len(rows) if texts is None else texts.take(pa.array(rows)).to_pylist()
+    written = [
+        _with_json_value(line, name, value) for line, value in zip(odd_lines, values, strict=True)
+    ]
+    cells = np.array(rewritten.to_pylist(), dtype=object)
+    cells[rows] = written
+    return pa.chunked_array([pa.array(cells, type=pa.large_string())])
+
+
+def _with_json_value(line: str, name: str, text: str | None) -> str:
+    """Return a JSON object with the value of a key replaced, added, or removed.
+
+    Examples
+    --------
+    >>> _with_json_value('{"a": {"b": 1}, "b" : 2.50}', "b", "3")
+    '{"a": {"b": 1}, "b" : 3}'
+    >>> _with_json_value('{"a": {"b": 1}}', "b", "3"), _with_json_value('{"a": 1, "b": 2}', "b", None)
+    ('{"a": {"b": 1}, "b": 3}', '{"a": 1}')
+    """
+    decoder = json.JSONDecoder()
+    space = re.compile(r"[\s,:]*")
+    position = line.index("{") + 1
+    previous_end = position
+    while True:
+        start = space.match(line, position).end()  # type: ignore[union-attr]
+        if line[start] == "}":
+            break
+        key, end = decoder.raw_decode(line, start)
+        value_start = space.match(line, end).end()  # type: ignore[union-attr]
+        _, position = decoder.raw_decode(line, value_start)
+        if key == name and text is not None:
+            return line[:value_start] + text + line[position:]
+        if key == name:
+            is_first = previous_end == line.index("{") + 1
+            rest = space.match(line, position).end() if is_first else position  # type: ignore[union-attr]
+            return line[: start if is_first else previous_end] + line[rest:]
+        previous_end = position
+    if text is None:
+        return line
+    comma = ", " if previous_end > line.index("{") + 1 else ""
+    return f"{line[:previous_end]}{comma}{json.dumps(name, ensure_ascii=False)}: {text}{line[previous_end:]}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,7 +621,7 @@ def rows_of(
     if isinstance(X, np.ndarray):
         return Rows(array=X, unknown=tuple(unknown), reading=reading)
     try:
-        frame: Any = nw.from_native(X)
+        frame: Any = nw.from_native(plain_columns(X))
     except TypeError:
         return Rows(unknown=tuple(unknown), reading=reading)
     except nw.exceptions.DuplicateError as error:
@@ -383,32 +642,24 @@ def rows_of(
 def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
     """Return all rows of a dataframe, a file or a shipped data set."""
     table = open_table(source)
-    source = table.source
-    if table.dataset is not None:
-        frame = _read_file(table.dataset.path)
-        return Rows(frame=frame, name=table.name, unknown=tuple(unknown), reading=table.reading)
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        # Not .tsv: its tabs come from the ending, and a .csv made of it has commas.
-        is_csv = path.name.lower().endswith((".csv", ".csv.gz"))
-        return Rows(
-            frame=_read_file(path),
-            name=table.name,
-            separator=csv_header(path)[0] if is_csv else ",",
-            unknown=tuple(unknown),
-            reading=table.reading,
-        )
-    native: Any = nw.from_native(source) if source is not table else _named(table)
+    rows = Rows(name=table.name, unknown=tuple(unknown), notes=table.notes, reading=table.reading)
+    if table.file is not None:
+        frame = _file_frame(table.file, table.name)
+        lines = None
+        if table.file.kind == "json":
+            lines = JsonLines.read(table.file, frame)
+        return replace(rows, frame=frame, style=table.file.style, json_lines=lines)
+    if isinstance(source, Table):
+        native: Any = table.frame
+    else:
+        native = nw.from_native(plain_columns(source))
     if native.implementation is nw.Implementation.DUCKDB:
         frame = _arrow_frame(native.to_native(), table.name)
     else:
         frame = native.collect() if isinstance(native, nw.LazyFrame) else native
-    return Rows(frame=frame, name=table.name, unknown=tuple(unknown), reading=table.reading)
-
-
-def _named(table: Table) -> nw.LazyFrame[Any]:
-    """Return the frame of a table under the user's names."""
-    return table.frame.rename({inner: name for name, inner in table.names.items()})
+    if isinstance(source, Table):
+        frame = frame.rename({inner: name for name, inner in table.names.items()})
+    return replace(rows, frame=frame)
 
 
 def one_row(row: Any, names: Sequence[str]) -> Any:
@@ -429,30 +680,33 @@ def one_row(row: Any, names: Sequence[str]) -> Any:
     raise TableError("row: a mapping needs polars, pandas or pyarrow; pass an array instead")
 
 
-def _read_file(path: Path) -> nw.DataFrame[Any]:
-    relation = read(path)
-    if kind_of(path) != "parquet":
-        return _arrow_frame(relation, str(path))
+def _file_frame(file: TableFile, name: str) -> nw.DataFrame[Any]:
+    """Return the rows of a file as an Arrow table."""
+    if file.kind != "parquet":
+        return _arrow_frame(file.relation, name, file)
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         # Arrow keeps what DuckDB drops: dictionary types, and pandas' notes on the columns.
-        native = parquet.ParquetFile(path).read()
+        native = parquet.ParquetFile(file.path).read()
     except (pa.ArrowException, OSError) as error:
-        raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
+        raise TableError(f"{name}: not readable as Parquet: {in_one_line(error)}") from error
+    native = plain_columns(native.rename_columns(file.relation.columns))
     frame: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
     return frame
 
 
-def _arrow_frame(relation: Any, name: str) -> nw.DataFrame[Any]:
+def _arrow_frame(relation: Any, name: str, file: TableFile | None = None) -> nw.DataFrame[Any]:
     """Return a DuckDB relation's rows as an Arrow table."""
     import duckdb
     import pyarrow as pa
 
     try:
-        table = relation.to_arrow_table()
+        table = plain_columns(plain_relation(relation).to_arrow_table())
     except duckdb.Error as error:
+        if file is not None:
+            raise file.error(error, name) from error
         raise TableError(f"{name}: cannot be read: {in_one_line(error)}") from error
     # DuckDB reads whole numbers of JSON as 128-bit ones if any is negative, and Arrow has only
     # decimals for those.

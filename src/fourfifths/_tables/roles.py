@@ -262,8 +262,8 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
 def unmatched_token(token: Value, values: Iterable[Value]) -> OptionError:
     """Return the error for a token of `unknown` that is none of the values, with the nearest."""
     return OptionError(
-        f"unknown={token!r}: never occurs in the columns that are used{nearest(token, values)}; "
-        "correct it, or leave it out"
+        f"unknown={token!r}: never occurs in the columns that are used; correct it, or leave it "
+        f"out{nearest(token, values)}"
     )
 
 

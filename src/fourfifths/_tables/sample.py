@@ -349,11 +349,10 @@ def _as_numbers(
     if array.dtype.kind in "fiu":
         return _Column(values=array.astype(np.float64), kind="number")
     is_missing = np.asarray(array == None, dtype=np.bool_)  # noqa: E711 - element by element
-    texts, codes, frequencies = np.unique(
-        array[~is_missing].astype(str), return_inverse=True, return_counts=True
-    )
+    texts, codes = _distinct_texts(array[~is_missing])
+    frequencies = np.bincount(codes, minlength=texts.size)
     values = np.full(array.shape, np.nan)
-    stripped = np.char.strip(texts).tolist()
+    stripped = [text.strip() for text in texts]
     pattern = re.compile(CLEAR_NUMBER if is_feature else NUMBER)
     clear = [text for text in stripped if pattern.match(text)]
     unclear = [text for text in stripped if not pattern.match(text)]
@@ -394,3 +393,19 @@ def _as_numbers(
         word_rows=int(frequencies[is_word].sum()),
         text_rows=int(frequencies.sum()),
     )
+
+
+def _distinct_texts(array: ObjectArray) -> tuple[ObjectArray, IntArray]:
+    """Return the different texts of an array, sorted, and which of them each element is.
+
+    Not by numpy's texts, of which each takes as much memory as the longest.
+    """
+    import pyarrow as pa
+
+    encoded = pa.array(list(map(str, array)), type=pa.large_string()).dictionary_encode()
+    texts = np.empty(len(encoded.dictionary), dtype=object)
+    texts[:] = encoded.dictionary.to_pylist()
+    order = np.argsort(texts)
+    rank = np.empty(texts.size, dtype=np.int64)
+    rank[order] = np.arange(texts.size)
+    return texts[order], rank[encoded.indices.to_numpy()]

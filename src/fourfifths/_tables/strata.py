@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import CodeArray
 from fourfifths._tables.groups import (
-    MAX_NUMERIC_GROUPS,
     Bands,
     Group,
     age_advice,
@@ -244,7 +243,7 @@ def fit_strata(
         for column_name, (column_values, codes) in zip(by, spelled, strict=True)
     ]
     for column_name, (column_values, _) in zip(by, spelled, strict=True):
-        if len(column_values) > MAX_NUMERIC_GROUPS and are_dates(column_values):
+        if column_values and are_dates(column_values):
             raise GroupError(f"{column_name}: holds dates; {age_advice(column_name)}")
     groups, codes = _joined(spelled)
     name = " & ".join(by)

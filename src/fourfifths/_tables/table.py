@@ -6,6 +6,8 @@ Its rows stay where they are (on disk, in DuckDB) until they are counted or samp
 from __future__ import annotations
 
 import os
+import re
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -13,7 +15,7 @@ from typing import Any, TypeAlias
 import narwhals as nw
 
 from fourfifths import datasets
-from fourfifths._tables.files import in_one_line, read
+from fourfifths._tables.files import TableFile, in_one_line, open_file
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
     DecimalMark,
@@ -24,7 +26,7 @@ from fourfifths._tables.values import (
     with_room_for_null,
     without_missing,
 )
-from fourfifths.errors import ColumnError, TableError, listed, nearest
+from fourfifths.errors import ColumnError, OptionError, TableError, listed, nearest
 
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
 TableLike: TypeAlias = Any  # a dataframe, a path, the name of a shipped data set, or a Dataset
@@ -35,8 +37,8 @@ class Table:
     """A lazy table whose rows stay where they are.
 
     Its columns are called c0, c1, ... inside, because a backend may read a name like "a.b" or "*"
-    as more than a name; `names` maps the user's names to those. `source` is what the table
-    was opened from, and `notes` says what was assumed when it was read; every result repeats it.
+    as more than a name; `names` maps the user's names to those. `notes` says what was assumed when
+    the table was read; every result repeats it. `file` is the file that the rows are in, if any.
     """
 
     frame: nw.LazyFrame[Any]
@@ -44,8 +46,8 @@ class Table:
     name: str
     dataset: datasets.Dataset | None = None
     reading: Reading = field(default_factory=Reading)
-    source: TableLike = None
     notes: tuple[str, ...] = ()
+    file: TableFile | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -55,6 +57,12 @@ class Table:
     def column(self, name: str, argument: str) -> str:
         """Return `name` if there is such a column, else raise and suggest the nearest column."""
         if not isinstance(name, str) or name not in self.names:
+            alike = columns_called(name, self.columns)
+            if alike:
+                raise ColumnError(
+                    f"{argument}={name!r}: {self.name} has more than one column of that name; say "
+                    f"which is meant ({listed(alike)}), or rename one"
+                )
             raise ColumnError(
                 f"{argument}={name!r}: no such column in {self.name}{nearest(name, self.columns)} "
                 f"(columns: {listed(self.columns)})"
@@ -79,6 +87,8 @@ class Table:
             else:
                 records = frame.collect().rows()
         except Exception as error:  # each backend has errors of its own
+            if self.file is not None:
+                raise self.file.error(error, self.name) from error
             raise TableError(f"{self.name}: cannot be computed: {in_one_line(error)}") from error
         return [tuple(_plain(value) for value in record) for record in records]
 
@@ -166,8 +176,8 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
     if isinstance(source, str) and "." not in source and source in datasets.names():
         source = datasets.load(source)
     if isinstance(source, datasets.Dataset):
-        table = _wrap(read(source.path), name=source.name)
-        return replace(table, dataset=source, reading=reading, source=source)
+        file = open_file(source.path)
+        return _wrap(file.relation, name=source.name, reading=reading, dataset=source, file=file)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         if "." not in path and not os.path.exists(path):  # noqa: PTH110 - a name, not yet a path
@@ -175,8 +185,14 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
                 f"{path}: neither a file nor a shipped data set{nearest(path, datasets.names())} "
                 f"(data sets: {listed(datasets.names())})"
             )
-        return replace(_wrap(read(path), name=path), reading=reading, source=source)
-    return replace(_wrap(source, name="the table"), reading=reading, source=source)
+        file = open_file(path, reading)
+        return _wrap(file.relation, name=path, reading=reading, file=file)
+    for option in ("sheet", "header_row"):
+        if getattr(reading, option) is not None:
+            raise OptionError(
+                f"{option}={getattr(reading, option)!r}: the table is no file; leave it out"
+            )
+    return _wrap(source, name="the table", reading=reading)
 
 
 def read_table(
@@ -222,9 +238,16 @@ def read_table(
     return open_table(source, reading)
 
 
-def _wrap(native: Any, *, name: str) -> Table:
+def _wrap(
+    native: Any,
+    *,
+    name: str,
+    reading: Reading,
+    dataset: datasets.Dataset | None = None,
+    file: TableFile | None = None,
+) -> Table:
     try:
-        frame = nw.from_native(native).lazy()
+        frame = nw.from_native(plain_columns(native)).lazy()
         columns = frame.collect_schema().names()
     except nw.exceptions.DuplicateError as error:
         raise TableError(f"{name}: two columns have the same name: {in_one_line(error)}") from error
@@ -238,11 +261,86 @@ def _wrap(native: Any, *, name: str) -> Table:
     if frame.implementation is nw.Implementation.DUCKDB:
         # DuckDB's own projection, because narwhals' rename reads "a.b" as a field of a struct.
         relation: Any = frame.to_native()
-        quoted = (f"{quote(column)} AS {inner_name}" for column, inner_name in names.items())
-        frame = nw.from_native(relation.project(", ".join(quoted)))
+        frame = nw.from_native(plain_relation(relation, names))
     else:
         frame = frame.rename(names)
-    return Table(frame=frame, names=names, name=name)
+    return Table(
+        frame=frame,
+        names=names,
+        name=name,
+        dataset=dataset,
+        reading=reading,
+        notes=file.notes if file else (),
+        file=file,
+    )
+
+
+def columns_called(name: Any, columns: Iterable[str]) -> list[str]:
+    """Return the columns of a file that share a name, which `unique_names` told apart."""
+    pattern = re.compile(re.escape(str(name)) + r" \(column \d+\)'*", re.IGNORECASE)
+    return [column for column in columns if pattern.fullmatch(column)]
+
+
+def plain_relation(relation: Any, names: Mapping[str, str] | None = None) -> Any:
+    """Return a DuckDB relation with its columns in types that every library reads.
+
+    With `names`, columns are renamed as well.
+    """
+    names = names or {column: quote(column) for column in relation.columns}
+    expressions = []
+    for (column, name), kind in zip(names.items(), map(str, relation.types), strict=True):
+        value = quote(column)
+        if kind == "JSON":  # texts beside numbers: without quotation marks
+            value = f"json_extract_string({value}, '$')"
+        elif kind in ("UUID", "BIT", "TIME_NS") or kind.startswith("TIME ") or kind == "TIME":
+            value = f"{value}::VARCHAR"
+        expressions.append(f"{value} AS {name}")
+    return relation.project(", ".join(expressions))
+
+
+def plain_columns(native: Any) -> Any:
+    """Return an Arrow table with its columns in types that every library reads.
+
+    Texts and runs may be stored in several ways, which do not change what they mean. Anything but
+    an Arrow table is returned as it is.
+    """
+    module = type(native).__module__.partition(".")[0]
+    if module != "pyarrow" or not hasattr(native, "set_column"):
+        return native
+    for index, field_type in enumerate(native.schema.types):
+        column = _plain_arrow(native.column(index))
+        if column.type != field_type:
+            native = native.set_column(index, native.schema.names[index], column)
+    return native
+
+
+def _plain_arrow(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    types = pa.types
+    if isinstance(column.type, pa.BaseExtensionType):
+        name = column.type.extension_name
+        chunks = [chunk.storage for chunk in column.chunks]
+        column = pa.chunked_array(chunks, type=column.type.storage_type)
+        if name == "arrow.uuid":
+            cells = column.to_pylist()
+            texts = [None if cell is None else str(uuid.UUID(bytes=cell)) for cell in cells]
+            column = pa.chunked_array([pa.array(texts, type=pa.string())])
+    if types.is_run_end_encoded(column.type):
+        chunks = [pc.run_end_decode(chunk) for chunk in column.chunks]
+        column = pa.chunked_array(chunks, type=column.type.value_type)
+    if types.is_dictionary(column.type) and types.is_string_view(column.type.value_type):
+        chunks = [
+            pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.string()))
+            for chunk in column.chunks
+        ]
+        index_type = column.type.index_type
+        column = pa.chunked_array(chunks, type=pa.dictionary(index_type, pa.string()))
+    is_text = types.is_string_view(column.type) or types.is_time(column.type)
+    if is_text or types.is_null(column.type):
+        return column.cast(pa.string())
+    return column.cast(pa.float32()) if types.is_float16(column.type) else column
 
 
 def quote(name: str) -> str:

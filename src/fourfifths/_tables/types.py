@@ -17,6 +17,7 @@ from fourfifths._arrays import FloatArray
 from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
     PLAIN,
+    WHOLE_NUMBER,
     MissingText,
     NumberFormat,
     Reading,
@@ -44,6 +45,8 @@ GROUP_WORDS = {
     *("nationality", "race", "religion", "sex", "veteran"),
 }
 EPOCH = datetime(1970, 1, 1)
+# A zip or department code: as a number it would lose its zero.
+CODE_TEXT = r"^0[0-9]+$"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +150,7 @@ def is_not_repaired(
         if bool(present.str.contains(DATE_TEXT).all()) and len(present):
             return True
         try:
-            numbers = read_numbers(column, reading=reading)
+            numbers = None if are_codes(column) else read_numbers(column, reading=reading)
         except ColumnError:  # a few words among numbers, or numbers that can be read in two ways
             numbers = None
         if numbers is None:
@@ -181,7 +184,10 @@ def type_of(
     # Before missing values become null: that may turn a column with an order into plain text.
     order = _natural_order(column) if asked is None else ()
     column = known_values(column, unknown)
-    if asked in (None, "number"):
+    holds_codes = asked is None and are_codes(column)
+    if holds_codes and notes is not None:
+        notes.append(f"column {name!r} holds codes with leading zeros; they are categories")
+    if asked in (None, "number") and not holds_codes:
         kind, number_format = _number_kind(
             column, must=asked == "number", reading=reading, notes=notes
         )
@@ -205,6 +211,25 @@ def type_of(
         return ColumnType(name=name, kind="category", categories=categories)
     order = _checked_order(name, asked, categories)
     return ColumnType(name=name, kind="ordered", categories=order)
+
+
+def are_codes(column: nw.Series[Any]) -> bool:
+    """Return whether a column of texts holds whole numbers of which one begins with a zero.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import pyarrow as pa
+    >>> columns = {"zip": ["01034", "90210"], "floor": ["0", "12"], "share": ["0.5", "01"]}
+    >>> table = nw.from_native(pa.table(columns))
+    >>> [are_codes(table[name]) for name in columns]
+    [True, False, False]
+    """
+    if column.dtype != nw.String:
+        return False
+    texts = column.filter(~column.is_null()).str.strip_chars()
+    has_zeros = bool(texts.str.contains(CODE_TEXT).any())
+    return has_zeros and bool(texts.str.contains(WHOLE_NUMBER).all())
 
 
 def _checked_order(name: str, asked: Any, categories: tuple[str, ...]) -> tuple[str, ...]:

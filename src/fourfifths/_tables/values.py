@@ -281,7 +281,11 @@ def spellings_of(
         # Of equally many, one without spaces around it, then the first in the alphabet.
         min(
             spellings,
-            key=lambda value: (-row_counts[value], str(value) != str(value).strip(), str(value)),
+            key=lambda value: (
+                -row_counts[value],
+                str(value) != str(value).translate(INVISIBLE).strip(),
+                str(value),
+            ),
         )
         for spellings in members.values()
     ]
@@ -336,7 +340,8 @@ def matching_token(value: Any, unknown: Sequence[Any], reading: Reading) -> Any:
             if not reading.exact_values:
                 text, token_text = folded(text), folded(token_text)
             numbers = MissingText.of([token]).numbers
-            is_token = text == token_text or (numbers is not None and re.match(numbers, text))
+            is_number_token = numbers is not None and re.match(numbers, text) is not None
+            is_token = text == token_text or is_number_token
         elif isinstance(value, Real):
             is_token = is_number(token) and float(token) == float(value)
         else:
@@ -650,11 +655,14 @@ class NumberTexts:
                 f"column {name!r}: {listed(self.missing, limit=3)} {is_or_are(self.missing)} "
                 f"taken for missing ({rows_text(missing_rows)})"
             )
-        text = next((text for text, number in self.numbers.items() if number.unit), None)
-        text = text or next(iter(self.numbers), None)
-        if text is not None:
-            number = number_text(number_format.number(text))
-            notes.append(f"column {name!r}: {text!r} is read as {number}")
+        numbers = {text: number_format.number(text) for text in self.numbers}
+        # Of what every library reads alike there is nothing to say.
+        texts = [
+            text for text, number in numbers.items() if not is_number(text) or float(text) != number
+        ]
+        if texts:
+            text = max(texts, key=lambda text: (self.numbers[text].unit != "", len(text)))
+            notes.append(f"column {name!r}: {text!r} is read as {number_text(numbers[text])}")
         return notes
 
 

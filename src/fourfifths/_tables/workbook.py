@@ -1,0 +1,379 @@
+"""Workbooks: the sheet with the table, its header, and its columns as Arrow arrays.
+
+The values are read by calamine. It leaves out what would make a silent wrong number (cells that
+hold an error, formulas that were never computed, hidden rows), so the sheet's own text is searched
+for those.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from fourfifths._tables.files import MAX_HEAD_RECORDS, find_header, unique_names
+from fourfifths._tables.values import MAX_EXACT_INTEGER, Reading
+from fourfifths.errors import TableError, listed
+
+ROWS_PER_CHUNK = 20_000
+BYTES_PER_CHUNK = 2**22
+# Elements may have a prefix, as in <x:c>.
+CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
+FORMULA = re.compile(rb"<(?:\w+:)?f\b")
+RESULT = re.compile(rb"<(?:\w+:)?v\b[^>]*>[^<]")
+HIDDEN_ROW = re.compile(rb"<(?:\w+:)?row\b(?=[^>]*\bhidden=\"(?:1|true)\")[^>]*\br=\"(\d+)\"")
+REFERENCE = re.compile(rb"\br=\"([A-Z]+)(\d+)\"")
+CELL_TYPE = re.compile(rb"\bt=\"(\w+)\"")
+COMPUTED_ON_LOAD = re.compile(rb"\bfullCalcOnLoad=\"(?:1|true)\"")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    """What the text of a sheet says that its values do not; a cell is (row, column), from 1.
+
+    Attributes
+    ----------
+    errors : mapping of (int, int)
+        The cells that hold an error, and which.
+    formulas : tuple of (int, int)
+        The cells with a formula.
+    without_result : tuple of (int, int)
+        Those of them that were never computed.
+    hidden_rows : tuple of int
+    """
+
+    errors: dict[tuple[int, int], str]
+    formulas: tuple[tuple[int, int], ...]
+    without_result: tuple[tuple[int, int], ...]
+    hidden_rows: tuple[int, ...]
+
+
+def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
+    """Return the table of a workbook as an Arrow table, and what was assumed."""
+    try:
+        import python_calamine as calamine
+    except ImportError:
+        raise TableError(
+            f"{path}: reading workbooks needs python-calamine: pip install 'fourfifths[excel]'"
+        ) from None
+    try:
+        workbook = calamine.CalamineWorkbook.from_path(str(path.resolve()))
+        is_sheet = calamine.SheetTypeEnum.WorkSheet
+        is_visible = calamine.SheetVisibleEnum.Visible
+        sheets = [sheet for sheet in workbook.sheets_metadata if sheet.typ == is_sheet]
+        names = [sheet.name for sheet in sheets]
+        if reading.sheet is None:
+            visible = [sheet.name for sheet in sheets if sheet.visible == is_visible]
+            tables = [name for name in visible if _holds_table(workbook.get_sheet_by_name(name))]
+            if len(tables) != 1:
+                raise TableError(
+                    f"{path}: {'several sheets hold' if tables else 'no sheet holds'} a table "
+                    f"({listed(tables or names)}); say which is meant, as in "
+                    f"sheet={(tables or names or ['Sheet1'])[0]!r}"
+                )
+            name = tables[0]
+        elif reading.sheet in names:
+            name, visible = reading.sheet, names
+        else:
+            raise TableError(f"sheet={reading.sheet!r}: {path} has the sheets {listed(names)}")
+        sheet = workbook.get_sheet_by_name(name)
+        head = list(islice(_rows(sheet), reading.header_row or MAX_HEAD_RECORDS))
+        merged = sheet.merged_cell_ranges or []
+    except calamine.CalamineError as error:
+        raise TableError(f"{path}: not readable as a workbook: {error}") from error
+    header_row = _header_row(path, name, head, reading)
+    titles = [_cell_text(cell).strip() for cell in head[header_row - 1]]
+    for (first_row, first_column), (last_row, last_column) in merged:
+        if last_row >= header_row:
+            cells = f"{_reference(first_row + 1, first_column + 1)}:" + (
+                _reference(last_row + 1, last_column + 1)
+            )
+            raise TableError(
+                f"{path}: cells {cells} of sheet {name!r} are merged, so that only the first has "
+                "a value; unmerge them and fill in the others"
+            )
+    marks = _marks(path, name)
+    _check_formulas(path, name, marks, header_row)
+    columns, blank_rows = _columns(_rows(sheet), len(titles), header_row)
+    # Neither a name nor a value: a sheet may be formatted further than it is filled.
+    kept = [
+        index
+        for index, column in enumerate(columns)
+        if titles[index] or column.null_count < len(column)
+    ]
+    keys = unique_names([titles[index] for index in kept])
+    import pyarrow as pa
+
+    table = pa.Table.from_arrays([columns[index] for index in kept], names=keys)
+    # calamine calls a cell with an error empty.
+    in_table = {
+        cell: text
+        for cell, text in marks.errors.items()
+        if cell[0] > header_row and cell[1] - 1 in kept
+    }
+    assumed = []
+    if header_row > 1 and reading.header_row is None:
+        assumed.append(f"the names of the columns in row {header_row}, and what is above left out")
+    if reading.sheet is None and len(names) > 1:
+        assumed.insert(0, f"sheet {name!r}, the only one that holds a table")
+    if in_table:
+        columns_of = [
+            key
+            for index, key in zip(kept, keys, strict=True)
+            if any(cell[1] - 1 == index for cell in in_table)
+        ]
+        texts = listed(sorted(set(in_table.values())))
+        assumed.append(
+            f"{len(in_table):,} cells with an error ({texts}; the first is "
+            f"{_reference(*min(in_table))}) in {listed(columns_of)} as missing"
+        )
+    hidden = [row for row in marks.hidden_rows if row > header_row]
+    if hidden:
+        assumed.append(f"{len(hidden):,} hidden rows, which count as the others do")
+    if blank_rows:
+        assumed.append(f"{blank_rows:,} blank rows between the others left out")
+    notes = (f"{path.name} was read with {'; '.join(assumed)}",) if assumed else ()
+    return table, notes
+
+
+def _rows(sheet: Any) -> Iterator[list[Any]]:
+    """Return the rows of a sheet from its first cell on."""
+    if sheet.start is None:
+        return
+    # calamine leaves out the first columns if they are empty, but not the first rows.
+    left = [""] * int(sheet.start[1])
+    for row in sheet.iter_rows():
+        yield left + row
+
+
+def _holds_table(sheet: Any) -> bool:
+    """Return whether a sheet has a header of two columns or more, and a row below it."""
+    head = [[_cell_text(cell) for cell in row] for row in islice(_rows(sheet), MAX_HEAD_RECORDS)]
+    filled_rows = [sum(bool(cell.strip()) for cell in row) for row in head]
+    return sum(count > 1 for count in filled_rows) > 1
+
+
+def _header_row(path: Path, sheet: str, head: Sequence[Sequence[Any]], reading: Reading) -> int:
+    """Return the row with the names of the columns; the first is 1."""
+    texts = [[_cell_text(cell) for cell in row] for row in head]
+    if reading.header_row is not None:
+        row = texts[reading.header_row - 1 :] if reading.header_row > 0 else []
+        if not row or not any(cell.strip() for cell in row[0]):
+            raise TableError(
+                f"header_row={reading.header_row}: sheet {sheet!r} of {path} has nothing there"
+            )
+        return reading.header_row
+    header = find_header(texts)
+    if header is None:
+        raise TableError(
+            f"{path}: the row with the names of the columns of sheet {sheet!r} was not found; say "
+            "which it is, as in header_row=3"
+        )
+    return header.index + 1
+
+
+def _check_formulas(path: Path, sheet: str, marks: Marks, header_row: int) -> None:
+    """Raise if the result of a formula in the table is not known."""
+    lacking = [cell for cell in marks.without_result if cell[0] > header_row]
+    if lacking:
+        raise TableError(
+            f"{path}: {len(lacking):,} formulas of sheet {sheet!r} were never computed (the first "
+            f"is in {_reference(*min(lacking))}); open the workbook in a spreadsheet and save it"
+        )
+
+
+# ---------------------------------------------------------------- values
+
+
+def _columns(rows: Iterable[list[Any]], width: int, header_row: int) -> tuple[list[Any], int]:
+    """Return the columns below the header as Arrow arrays, and how many blank rows were in them."""
+    import pyarrow as pa
+
+    chunks: list[list[tuple[str, Any]]] = [[] for _ in range(width)]
+    rows = iter(rows)
+    for _ in islice(rows, header_row):
+        pass
+    blank_rows = blank_at_end = 0
+    while block := list(islice(rows, ROWS_PER_CHUNK)):
+        filled = []
+        for row in block:
+            if any(cell != "" for cell in row):
+                filled.append(row)
+                blank_rows, blank_at_end = blank_rows + blank_at_end, 0
+            else:
+                blank_at_end += 1
+        for chunk, cells in zip(chunks, zip(*filled, strict=True), strict=False):
+            chunk.append(_typed(cells))
+    return [_joined(chunk, pa) for chunk in chunks], blank_rows
+
+
+def _typed(cells: Sequence[Any]) -> tuple[str, Any]:
+    """Return the kind of a column's cells, and the cells as an Arrow array of it."""
+    import pyarrow as pa
+
+    values = [None if cell == "" else cell for cell in cells]
+    kinds = {type(value) for value in values} - {type(None)}
+    if not kinds:
+        return "empty", pa.nulls(len(values))
+    if kinds <= {int, float}:
+        return "number", pa.array([None if v is None else float(v) for v in values])
+    if kinds == {bool}:
+        return "truth", pa.array(values)
+    if kinds <= {date, datetime}:
+        moments = [
+            value
+            if value is None or isinstance(value, datetime)
+            else datetime.combine(value, time())
+            for value in values
+        ]
+        return "moment", pa.array(moments, type=pa.timestamp("us"))
+    return "text", pa.array(
+        [None if value is None else _cell_text(value) for value in values], type=pa.string()
+    )
+
+
+def _joined(chunks: Sequence[tuple[str, Any]], pa: Any) -> Any:
+    """Return the chunks of a column as one array; text if they are of different kinds."""
+    kinds = {kind for kind, _ in chunks} - {"empty"}
+    if len(kinds) > 1:
+        arrays = [
+            pa.array(
+                [None if cell is None else _cell_text(cell) for cell in chunk.to_pylist()],
+                type=pa.string(),
+            )
+            for _, chunk in chunks
+        ]
+        return pa.chunked_array(arrays)
+    types = {"number": pa.float64(), "truth": pa.bool_(), "moment": pa.timestamp("us")}
+    kind = next(iter(kinds), "text")
+    column = pa.chunked_array(
+        [chunk.cast(types.get(kind, pa.string())) for _, chunk in chunks],
+        type=types.get(kind, pa.string()),
+    )
+    import pyarrow.compute as pc
+
+    if kind == "number":
+        limits = pc.min_max(column)
+        is_exact = max(abs(limits["min"].as_py()), abs(limits["max"].as_py())) < MAX_EXACT_INTEGER
+        if is_exact and pc.all(pc.equal(pc.floor(column), column)).as_py():
+            return column.cast(pa.int64())
+    if kind == "moment":
+        days = column.cast(pa.date32(), safe=False)
+        if pc.all(pc.equal(days.cast(pa.timestamp("us")), column)).as_py():
+            return days
+    return column
+
+
+def _cell_text(cell: Any) -> str:
+    """Return a cell of any type as the text that a CSV file of the sheet would have."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < MAX_EXACT_INTEGER:
+        return str(int(cell))
+    if isinstance(cell, datetime):
+        is_day = cell.time() == time()
+        return cell.date().isoformat() if is_day else cell.isoformat(sep=" ")
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return str(cell.total_seconds())
+    return str(cell)
+
+
+def _reference(row: int, column: int) -> str:
+    """Return a cell's name, as in B7.
+
+    Examples
+    --------
+    >>> _reference(7, 2), _reference(1, 28)
+    ('B7', 'AB1')
+    """
+    letters = ""
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return f"{letters}{row}"
+
+
+# ---------------------------------------------------------------- the text of a sheet
+
+
+def _marks(path: Path, sheet: str) -> Marks:
+    """Search the text of a sheet for errors, formulas and hidden rows."""
+    errors: dict[tuple[int, int], str] = {}
+    formulas: list[tuple[int, int]] = []
+    without_result: list[tuple[int, int]] = []
+    hidden_rows: list[int] = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            is_computed_on_load = COMPUTED_ON_LOAD.search(archive.read("xl/workbook.xml"))
+            with archive.open(_sheet_file(archive, sheet)) as stream:
+                for text in _whole_rows(stream):
+                    hidden_rows += [int(row) for row in HIDDEN_ROW.findall(text)]
+                    if b't="e"' not in text and not FORMULA.search(text):
+                        continue
+                    for cell in CELL.finditer(text):
+                        content = cell[2] or b""
+                        kind = CELL_TYPE.search(cell[1])
+                        is_formula = FORMULA.search(content) is not None
+                        is_error = kind is not None and kind[1] == b"e"
+                        name = REFERENCE.search(cell[1])
+                        if name is None or not (is_formula or is_error):
+                            continue
+                        place = (int(name[2]), _column_number(name[1]))
+                        if is_formula:
+                            formulas.append(place)
+                            # A formula may have an empty text for a result.
+                            is_text = kind is not None and kind[1] == b"str"
+                            if not (is_text or RESULT.search(content)):
+                                without_result.append(place)
+                        if is_error:
+                            error = re.search(rb"#[^<]*", content)
+                            errors[place] = error[0].decode() if error else "an error"
+    except (KeyError, zipfile.BadZipFile, ElementTree.ParseError, OSError) as error:
+        raise TableError(f"{path}: not readable as a workbook: {error}") from error
+    # Libraries that write formulas ask the spreadsheet to compute them, and store zeros or nothing.
+    return Marks(
+        errors=errors,
+        formulas=tuple(formulas),
+        without_result=tuple(formulas if is_computed_on_load else without_result),
+        hidden_rows=tuple(hidden_rows),
+    )
+
+
+def _sheet_file(archive: zipfile.ZipFile, sheet: str) -> str:
+    """Return the name of a sheet's file within the workbook."""
+    workbook = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+    relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    target_of = {relation.get("Id"): relation.get("Target", "") for relation in relations}
+    for entry in workbook.iterfind(".//{*}sheets/{*}sheet"):
+        if entry.get("name") == sheet:
+            identifier = next(value for key, value in entry.items() if key.endswith("}id"))
+            target = target_of[identifier]
+            return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+    raise KeyError(f"no sheet {sheet!r}")
+
+
+def _whole_rows(stream: Any) -> Iterator[bytes]:
+    """Return the text of a sheet in chunks that end where a row does."""
+    rest = b""
+    while chunk := stream.read(BYTES_PER_CHUNK):
+        rest += chunk
+        end = rest.rfind(b"row>") + len(b"row>")
+        if end >= len(b"row>"):
+            yield rest[:end]
+            rest = rest[end:]
+    yield rest
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters.decode():
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number
