@@ -243,6 +243,8 @@ def test_numbers_of_persons_are_whole(persons):
         fourfifths.stages(table, protected="sex", stages="hired", persons="n")
     with pytest.raises(ColumnError, match="persons='m': no such column"):
         fourfifths.stages(table, protected="sex", stages="hired", persons="m")
+    with pytest.raises(ColumnError, match="persons='sex': is protected, too"):
+        fourfifths.stages(table, protected="sex", stages="hired", persons="sex")
 
 
 def test_unknown_groups_and_bands():

@@ -22,14 +22,24 @@ from fourfifths._impact.rules import Rule
 from fourfifths._results import of_one_type
 from fourfifths._tables.counts import Counts, count
 from fourfifths._tables.groups import with_bands
-from fourfifths._tables.roles import Roles, as_meant
+from fourfifths._tables.roles import Roles, as_meant, protected_columns
 from fourfifths._tables.table import Table, open_table
 from fourfifths._tables.values import spellings_of
-from fourfifths.errors import WeightsError
+from fourfifths.errors import ColumnError, WeightsError
 
 # The codes of an outcome that an analysis has worked out for each cell.
 NOT_SELECTED, SELECTED = 0, 1
 PERSONS = "number of persons"
+
+
+def check_persons(
+    table: Table, persons: str | None, *, protected: str | Sequence[str] | None
+) -> None:
+    """Raise if the column of numbers of persons does not exist, or is protected."""
+    if persons is None:
+        return
+    if table.column(persons, "persons") in protected_columns(table, protected):
+        raise ColumnError(f"persons={persons!r}: is protected, too; the same column cannot be both")
 
 
 def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:

@@ -13,7 +13,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._impact.analyses.counted import NOT_SELECTED, SELECTED, counted_impact
+from fourfifths._impact.analyses.counted import (
+    NOT_SELECTED,
+    SELECTED,
+    check_persons,
+    counted_impact,
+)
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule, RuleName, get_rule
@@ -383,8 +388,7 @@ def cuts(
     edges = check_score_bands(score_bands)
 
     opened = open_table(table)
-    if persons is not None:
-        opened.column(persons, "persons")
+    check_persons(opened, persons, protected=protected)
     roles = assign_roles(
         opened,
         protected=protected,

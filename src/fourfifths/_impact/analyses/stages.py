@@ -15,6 +15,7 @@ from fourfifths._arrays import BoolArray, IntArray
 from fourfifths._impact.analyses.counted import (
     NOT_SELECTED,
     SELECTED,
+    check_persons,
     count_persons,
     counted_impact,
     merged_notes,
@@ -267,8 +268,7 @@ def stages(
             raise OptionError(f"{argument}={value!r}: expected one of {listed(choices)}")
 
     opened = open_table(table)
-    if persons is not None:
-        opened.column(persons, "persons")
+    check_persons(opened, persons, protected=protected)
     roles = assign_roles(
         opened,
         protected=protected,
