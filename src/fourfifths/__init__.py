@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from fourfifths._certify.result import Certificate
     from fourfifths._certify.verify import verify
     from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
+    from fourfifths._impact.analyses.cuts import AttributeCuts, Cuts, GroupCuts, cuts
+    from fourfifths._impact.analyses.stages import StageImpact, Stages, stages
     from fourfifths._impact.impact import impact
     from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
     from fourfifths._impact.rules import RULES, Rule
@@ -26,26 +28,33 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RULES",
+    "AttributeCuts",
     "AttributeImpact",
     "Certificate",
     "CertifiedAmount",
+    "Cuts",
     "FourfifthsError",
+    "GroupCuts",
     "GroupImpact",
     "Impact",
     "Proof",
     "Repairer",
     "Rule",
     "ShareTest",
+    "StageImpact",
+    "Stages",
     "Tradeoff",
     "against_share",
     "ber_threshold",
     "certify",
+    "cuts",
     "datasets",
     "errors",
     "impact",
     "impact_bound",
     "least_certified_amount",
     "read_table",
+    "stages",
     "tradeoff",
     "verify",
 ]
@@ -53,24 +62,31 @@ __all__ = [
 # Loaded when first used, so that `fourfifths --help` does not wait for numpy and scipy.
 _HOMES = {
     "RULES": "_impact.rules",
+    "AttributeCuts": "_impact.analyses.cuts",
     "AttributeImpact": "_impact.result",
     "Certificate": "_certify.result",
     "CertifiedAmount": "_effect.amount",
+    "Cuts": "_impact.analyses.cuts",
     "FourfifthsError": "errors",
+    "GroupCuts": "_impact.analyses.cuts",
     "GroupImpact": "_impact.result",
     "Impact": "_impact.result",
     "Proof": "_repair.proof",
     "Repairer": "_repair.repairer",
     "Rule": "_impact.rules",
     "ShareTest": "_impact.share",
+    "StageImpact": "_impact.analyses.stages",
+    "Stages": "_impact.analyses.stages",
     "Tradeoff": "_tradeoff.result",
     "against_share": "_impact.share",
     "ber_threshold": "_stats.balanced_error",
     "certify": "_certify.certify",
+    "cuts": "_impact.analyses.cuts",
     "impact": "_impact.impact",
     "impact_bound": "_stats.balanced_error",
     "least_certified_amount": "_effect.amount",
     "read_table": "_tables.table",
+    "stages": "_impact.analyses.stages",
     "tradeoff": "_tradeoff.tradeoff",
     "verify": "_certify.verify",
 }

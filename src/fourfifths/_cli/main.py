@@ -17,6 +17,8 @@ import typer
 from typer.core import TyperCommand
 
 from fourfifths._cli.about import datasets, demo, rules
+from fourfifths._cli.analyses.cuts import cuts
+from fourfifths._cli.analyses.stages import stages
 from fourfifths._cli.audit import audit
 from fourfifths._cli.certify import certify, verify
 from fourfifths._cli.repair import repair
@@ -57,6 +59,14 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     tradeoff: (
         "fourfifths tradeoff german --model LR --out curve.csv --plot curve.png",
         "fourfifths tradeoff loans.csv --protected sex --outcome approved --repeats 5",
+    ),
+    stages: (
+        "fourfifths stages h.csv --protected sex --stage interviewed --stage hired",
+        "fourfifths stages h.csv --protected sex --stage-column at --order new,hired",
+    ),
+    cuts: (
+        "fourfifths cuts ricci --score combined --select 0.2 --plot cuts.png",
+        "fourfifths cuts tests.csv --protected race --score points --score-bands 10",
     ),
     share: (
         "fourfifths share 339 870 --share 0.791",

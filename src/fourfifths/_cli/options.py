@@ -71,6 +71,24 @@ Protected = Annotated[
     list[str] | None,
     typer.Option(metavar="COL", help="A protected column; several make joint groups."),
 ]
+SeparateProtected = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COL", help="A protected column; several are compared each alone and jointly."
+    ),
+]
+RuleOption = Annotated[
+    str,
+    typer.Option(
+        "--rule",
+        metavar="NAME",
+        help="The rule that judges the figures; 'fourfifths rules' lists them.",
+    ),
+]
+Persons = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="In an aggregated table: how many persons a row stands for."),
+]
 Outcome = Annotated[
     str | None, typer.Option(metavar="COL", help="The column that says who was selected.")
 ]

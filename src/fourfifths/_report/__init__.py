@@ -4,18 +4,21 @@ from __future__ import annotations
 
 # Importing a page registers it with `to_document`.
 from fourfifths._report import certificate, effect, impact, proof, tradeoff
+from fourfifths._report.analyses import cuts, stages
 from fourfifths._report.document import to_document
 from fourfifths._report.markdown import document_markdown
 from fourfifths._report.terminal import document_text, print_document
 
 __all__ = [
     "certificate",
+    "cuts",
     "document_markdown",
     "document_text",
     "effect",
     "impact",
     "print_document",
     "proof",
+    "stages",
     "to_document",
     "tradeoff",
 ]

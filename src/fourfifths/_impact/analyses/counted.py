@@ -1,0 +1,187 @@
+"""Count once, compare several times: what the analyses of stages and of cuts have in common.
+
+The rows are counted as they are, and what is missing is sorted out among the distinct values: that
+is as fast as the query that one would write by hand. For each comparison the counts become an
+aggregated table, one row per group and outcome with a number of persons. So every comparison of an
+analysis is one that `impact` makes, with its rule, its tests and its notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from fourfifths._arrays import IntArray
+from fourfifths._impact.impact import impact
+from fourfifths._impact.result import Impact
+from fourfifths._impact.rules import Rule
+from fourfifths._results import of_one_type
+from fourfifths._tables.counts import Counts, count
+from fourfifths._tables.groups import with_bands
+from fourfifths._tables.roles import Roles, as_meant, protected_columns
+from fourfifths._tables.table import Table, open_table
+from fourfifths._tables.values import spellings_of
+from fourfifths.errors import ColumnError, WeightsError
+
+# The codes of an outcome that an analysis has worked out for each cell.
+NOT_SELECTED, SELECTED = 0, 1
+PERSONS = "number of persons"
+
+
+def check_persons(
+    table: Table, persons: str | None, *, protected: str | Sequence[str] | None
+) -> None:
+    """Raise if the column of numbers of persons does not exist, or is protected."""
+    if persons is None:
+        return
+    if table.column(persons, "persons") in protected_columns(table, protected):
+        raise ColumnError(f"persons={persons!r}: is protected, too; the same column cannot be both")
+
+
+def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
+    """Count the persons of each combination of protected and further columns, in one pass.
+
+    The values of the protected columns are as people mean them, those of the others as written.
+
+    Parameters
+    ----------
+    table : Table
+    keys : sequence of str
+        The further columns.
+    roles : Roles
+        Their weights, if any, are numbers of persons.
+    """
+    by_rows = [*roles.bands, *([roles.weights] if roles.weights else [])]
+    opened, table = table, with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
+    if roles.weights:
+        table = table.with_numbers(roles.weights, "persons")
+    keys = [*roles.protected, *keys]
+    try:
+        counts = count(table, keys, weights=roles.weights, weights_are="counts")
+    except WeightsError as error:
+        raise WeightsError(
+            f"persons={roles.weights!r}: expected a whole number of persons, 0 or more, in each "
+            "row, and not 0 in all; correct the column, or leave it out if a row is one person"
+        ) from error
+    return as_meant(counts, roles, opened)
+
+
+def with_meant_values(counts: Counts, keys: Sequence[str], *, roles: Roles, table: Table) -> Counts:
+    """Return the counts with the values of further columns as people mean them, too.
+
+    As `as_meant` does it for the protected columns: spellings of one value are one, and what means
+    "not known" is missing.
+    """
+    for key in keys:
+        spellings = spellings_of(
+            key,
+            counts.rows_of(key),
+            role="outcome",
+            unknown=roles.unknown,
+            reading=table.reading,
+        )
+        counts = counts.respelled(key, spellings)
+    return counts
+
+
+def counted_impact(
+    counts: Counts,
+    outcome: IntArray,
+    *,
+    names: tuple[str, str, str],
+    table: Table,
+    roles: Roles,
+    rule: Rule,
+    confidence: float,
+) -> Impact:
+    """Return the impact of an outcome that is known for each cell of the counts.
+
+    Parameters
+    ----------
+    counts : Counts
+        Of persons.
+    outcome : int array
+        `SELECTED`, `NOT_SELECTED` or `MISSING`, for each cell.
+    names : tuple of str
+        The outcome, what selected is called, and what not selected is called.
+    table : Table
+        Where the counts come from.
+    roles : Roles
+        Their protected columns and references.
+    rule : Rule
+    confidence : float
+    """
+    title, selected, not_selected = names
+    column_codes = np.stack([counts.codes[column] for column in roles.protected])
+    combinations, cells = np.unique(column_codes, axis=1, return_inverse=True)
+    combination_count = combinations.shape[1]
+    answers = (not_selected, selected, None)
+    # MISSING is -1, the last of the three. Combinations that nobody belongs to stay in as zeros,
+    # so that every group and both outcomes are known by name.
+    persons = np.bincount(
+        cells.ravel() * len(answers) + outcome % len(answers),
+        weights=counts.rows,
+        minlength=combination_count * len(answers),
+    )
+    columns: dict[str, list[Any]] = {}
+    for column, codes in zip(roles.protected, combinations, strict=True):
+        values = [*counts.values[column], None]  # the last is what the code -1 points to
+        columns[column] = of_one_type([values[code] for code in np.repeat(codes, len(answers))])
+    outcome_column = free_name(title, columns)
+    columns[outcome_column] = list(answers) * combination_count
+    persons_column = free_name(PERSONS, columns)
+    columns[persons_column] = persons.astype(np.int64).tolist()
+    aggregated = open_table(nw.from_dict(columns, backend="pyarrow").to_native())
+    designated = roles.reference if rule.reference == "highest" else roles.designated
+    result = impact(
+        replace(aggregated, name=table.name, reading=table.reading),
+        protected=roles.protected,
+        outcome=outcome_column,
+        favorable=selected,
+        reference={
+            column: group for column, group in designated.items() if column in roles.protected
+        },
+        rule=rule,
+        weights=persons_column,
+        weights_are="counts",
+        confidence=confidence,
+    )
+    return replace(result, weights=roles.weights, weights_are="counts" if roles.weights else None)
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name for a new column; a stage may be called like a protected column.
+
+    Examples
+    --------
+    >>> free_name("hired", ["sex"]), free_name("sex", ["sex"])
+    ('hired', 'sex (outcome)')
+    """
+    while name in taken:
+        name += " (outcome)"
+    return name
+
+
+def merged_notes(notes_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the notes of several comparisons: what all of them say once, the rest with its title.
+
+    Examples
+    --------
+    >>> merged_notes({"offered": ["a", "b"], "hired": ["a", "c"]})
+    ('a', 'offered: b', 'hired: c')
+    """
+    everything = [note for notes in notes_of.values() for note in notes]
+    shared = dict.fromkeys(note for note in everything if everything.count(note) > 1)
+    return (
+        *shared,
+        *(
+            f"{title}: {note}"
+            for title, notes in notes_of.items()
+            for note in notes
+            if note not in shared
+        ),
+    )
