@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from fourfifths._certify.result import Certificate
     from fourfifths._certify.verify import verify
     from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
+    from fourfifths._impact.analyses.check import Check, check
+    from fourfifths._impact.analyses.monitor import Monitor, add_batch, monitor
+    from fourfifths._impact.analyses.share import ShareTest, against_share
     from fourfifths._impact.impact import impact
     from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
     from fourfifths._impact.rules import RULES, Rule
-    from fourfifths._impact.share import ShareTest, against_share
     from fourfifths._repair.proof import Proof
     from fourfifths._repair.repairer import Repairer
     from fourfifths._stats.balanced_error import ber_threshold, impact_bound
@@ -29,22 +31,27 @@ __all__ = [
     "AttributeImpact",
     "Certificate",
     "CertifiedAmount",
+    "Check",
     "FourfifthsError",
     "GroupImpact",
     "Impact",
+    "Monitor",
     "Proof",
     "Repairer",
     "Rule",
     "ShareTest",
     "Tradeoff",
+    "add_batch",
     "against_share",
     "ber_threshold",
     "certify",
+    "check",
     "datasets",
     "errors",
     "impact",
     "impact_bound",
     "least_certified_amount",
+    "monitor",
     "read_table",
     "tradeoff",
     "verify",
@@ -56,20 +63,25 @@ _HOMES = {
     "AttributeImpact": "_impact.result",
     "Certificate": "_certify.result",
     "CertifiedAmount": "_effect.amount",
+    "Check": "_impact.analyses.check",
     "FourfifthsError": "errors",
     "GroupImpact": "_impact.result",
     "Impact": "_impact.result",
+    "Monitor": "_impact.analyses.monitor",
     "Proof": "_repair.proof",
     "Repairer": "_repair.repairer",
     "Rule": "_impact.rules",
-    "ShareTest": "_impact.share",
+    "ShareTest": "_impact.analyses.share",
     "Tradeoff": "_tradeoff.result",
-    "against_share": "_impact.share",
+    "add_batch": "_impact.analyses.monitor",
+    "against_share": "_impact.analyses.share",
     "ber_threshold": "_stats.balanced_error",
     "certify": "_certify.certify",
+    "check": "_impact.analyses.check",
     "impact": "_impact.impact",
     "impact_bound": "_stats.balanced_error",
     "least_certified_amount": "_effect.amount",
+    "monitor": "_impact.analyses.monitor",
     "read_table": "_tables.table",
     "tradeoff": "_tradeoff.tradeoff",
     "verify": "_certify.verify",

@@ -12,7 +12,7 @@ import fourfifths
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "repair", "tradeoff", "share", "reproduce"),
+    *("audit", "certify", "verify", "repair", "tradeoff", "share", "check", "monitor", "reproduce"),
     *("datasets", "rules", "demo"),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # Importing a plot registers it with `draw`.
 from fourfifths._plot import certificate, impact, proof, tradeoff
+from fourfifths._plot.analyses import check, monitor, share
 from fourfifths._plot.style import draw
 
-__all__ = ["certificate", "draw", "impact", "proof", "tradeoff"]
+__all__ = ["certificate", "check", "draw", "impact", "monitor", "proof", "share", "tradeoff"]
