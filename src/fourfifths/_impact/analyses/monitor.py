@@ -28,6 +28,7 @@ from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, listed
 
 Finding = Literal["below", "above", "below and above", "inconclusive"]
+DEFAULT_THRESHOLD, DEFAULT_CONFIDENCE = 0.8, 0.95
 MIN_YEAR = 1000  # a number from here on that leads a text is a year
 ASSUMPTIONS = (
     "within a batch, and given all earlier ones, people are decided on independently of each "
@@ -169,11 +170,11 @@ def monitor(
     outcome: str | None = None,
     favorable: Any = None,
     reference: Any = None,
-    threshold: float = 0.8,
+    threshold: float | None = None,
     weights: str | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
     unknown: str | Sequence[Any] = (),
-    confidence: float = 0.95,
+    confidence: float | None = None,
 ) -> Monitor:
     """Weigh the evidence that an impact ratio is below a line, or above it, batch after batch.
 
@@ -196,12 +197,13 @@ def monitor(
         The group that the others are compared with. It must be designated, because choosing the
         highest rate after the fact would make the evidence too strong.
     threshold : float
-        The line.
+        The line; by default 0.8.
     weights : str, optional
         A column of counts, if the table is aggregated.
     bands, unknown : optional
         As for `fourfifths.impact`.
     confidence : float
+        By default 0.95.
 
     Examples
     --------
@@ -222,17 +224,25 @@ def monitor(
     ('below', '2', 0.48)
     """
     if batch is None:
-        settings = (protected, outcome, favorable, reference, weights, bands)
-        if not isinstance(table, str | os.PathLike) or any(
-            setting is not None for setting in settings
-        ):
+        if not isinstance(table, str | os.PathLike) or weights is not None:
             raise OptionError(
                 "batch: name the column that says which batch a row belongs to; it may be omitted "
-                "only for the path of a log that add_batch wrote, which holds all settings"
+                "only for the path of a log that add_batch wrote"
             )
-        return monitor_batches(read_log(table), table=os.fspath(table))
+        log = read_log(table)
+        log.check_settings(
+            protected=protected,
+            outcome=outcome,
+            favorable=favorable,
+            reference=reference,
+            threshold=threshold,
+            confidence=confidence,
+            bands=bands,
+            unknown=unknown,
+        )
+        return monitor_batches(log, table=os.fspath(table))
 
-    check_level(threshold, confidence)
+    threshold, confidence = level(threshold, confidence)
     opened = open_table(table)
     roles = monitored_roles(
         opened,
@@ -338,9 +348,7 @@ def add_batch(
         protected, outcome, favorable = kept.protected, kept.outcome, kept.favorable
         reference, bands, unknown = kept.reference, dict(kept.bands), kept.unknown
         threshold, confidence = kept.threshold, kept.confidence
-    threshold = 0.8 if threshold is None else threshold
-    confidence = 0.95 if confidence is None else confidence
-    check_level(threshold, confidence)
+    threshold, confidence = level(threshold, confidence)
     roles = monitored_roles(
         opened,
         protected=protected,
@@ -383,12 +391,15 @@ def add_batch(
     return result
 
 
-def check_level(threshold: float, confidence: float) -> None:
-    """Raise unless the line and the confidence are possible."""
+def level(threshold: float | None, confidence: float | None) -> tuple[float, float]:
+    """Return the line and the confidence, or raise unless they are possible."""
+    threshold = DEFAULT_THRESHOLD if threshold is None else threshold
+    confidence = DEFAULT_CONFIDENCE if confidence is None else confidence
     if not isinstance(threshold, int | float) or not 0 < threshold < math.inf:
         raise OptionError(f"threshold={threshold!r}: expected a number above 0, like 0.8")
     if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
         raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
+    return float(threshold), float(confidence)
 
 
 def monitored_roles(table: Table, *, protected: Any, reference: Any, **roles: Any) -> Roles:

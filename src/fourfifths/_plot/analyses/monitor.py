@@ -13,6 +13,7 @@ from fourfifths._plot.style import BELOW, LINE, OTHER, draw, literal, tidy
 from fourfifths._text import number_text
 
 MAX_RATIO = 2.0
+MAX_TICKS = 4
 LEAST_EVIDENCE = 1e-3  # less is drawn here: it says that the bets were lost, not by how much
 
 
@@ -46,7 +47,7 @@ def draw_evidence(axis: Axes, group: MonitoredGroup, result: Monitor) -> None:
         drawn = [max(value, LEAST_EVIDENCE) for value in values]
         axis.plot(batches, drawn, color=color, marker=".", label=f"ratio {word} {line}")
     enough = len(result.groups) / (1 - result.confidence)
-    axis.axhline(enough, color=LINE, linestyle="--", linewidth=1)
+    axis.axhline(enough, color=LINE, linestyle="--", linewidth=1, label="enough")
     axis.set_yscale("log")
     axis.set_ylabel("evidence (e)")
     axis.set_title(literal(group.group), loc="left", fontsize="medium")
@@ -80,7 +81,7 @@ def name_batches(axis: Axes, result: Monitor) -> None:
     """Write the names of a few batches below the axis."""
     last = len(result.batches) - 1
     ticks = sorted(
-        {int(tick) for tick in MaxNLocator(5, integer=True).tick_values(0, max(last, 1))}
+        {int(tick) for tick in MaxNLocator(MAX_TICKS, integer=True).tick_values(0, max(last, 1))}
         & set(range(last + 1))
     )
-    axis.set_xticks(ticks, [literal(result.batches[tick]) for tick in ticks])
+    axis.set_xticks(ticks, [literal(result.batches[tick]) for tick in ticks], fontsize="small")

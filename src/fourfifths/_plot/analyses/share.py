@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fourfifths._impact.analyses.share import ShareTest
+from fourfifths._impact.analyses.share import PeriodShare, ShareTest
 from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
 
 SUSPECT = 2  # standard deviations: "two or three" in Castaneda, note 17
@@ -14,8 +14,10 @@ SUSPECT = 2  # standard deviations: "two or three" in Castaneda, note 17
 @draw.register
 def draw_share(result: ShareTest, ax: Axes | None = None) -> Figure | Axes:
     """Draw a bar for each period, and one for all."""
-    rows = [(test.period, test) for test in result.periods]
-    bars = [*rows, ("all" if rows else "", result)]
+    bars: list[tuple[str, PeriodShare | ShareTest]] = [
+        (test.period, test) for test in result.periods
+    ]
+    bars.append(("all" if bars else "", result))
     figure = None
     if ax is None:
         figure = Figure(figsize=(7, 1.6 + 0.35 * len(bars)), layout="constrained")
