@@ -225,7 +225,9 @@ def check(
     'follows'
     """
     if selected is None and rate is None:
-        raise OptionError("selected, rate: name the column of at least one of them")
+        raise OptionError(
+            "name the column of the numbers selected, or of the rates: selected=... or rate=..."
+        )
     for argument, people in (
         ("unknown_count", unknown_count),
         ("unknown_selected", unknown_selected),

@@ -496,7 +496,7 @@ def time_order(column: str, values: Sequence[Value]) -> list[int]:
     except ValueError:
         numbers = [[int(digits) for digits in re.findall(r"\d+", value)] for value in values]
     shapes = {re.sub(r"\d+", "0", value) for value in values}
-    year_leads = all(len(row) == 1 or row[0] >= MIN_YEAR for row in numbers)
+    year_leads = all(len(row) < 2 or row[0] >= MIN_YEAR for row in numbers)
     if len(shapes) > 1 or not numbers[0] or not year_leads:
         raise ColumnError(
             f"batch={column!r}: the order in time of {listed(values, limit=3)} is not certain; "
