@@ -250,9 +250,9 @@ def adjusted_log_evidence(log_e: FloatArray) -> FloatArray:
     sums = np.cumsum(rising, axis=0)
     sizes = np.arange(1, len(e) + 1)[:, None]
     adjusted = rising.copy()
-    for place in range(1, len(e)):
-        others = np.minimum.accumulate((sums[:place] + rising[place]) / (sizes[:place] + 1))
-        adjusted[place] = np.minimum(rising[place], others[-1])
+    for rank in range(1, len(e)):
+        means = (sums[:rank] + rising[rank]) / (sizes[:rank] + 1)
+        adjusted[rank] = np.minimum(rising[rank], means.min(axis=0))
     result = np.empty_like(e)
     np.put_along_axis(result, order, adjusted, axis=0)
     return np.asarray(np.log(result))

@@ -622,10 +622,10 @@ def unknown_statement(
 ) -> str:
     """Say what the people of unknown group could change most."""
     text = f"{unknown:,} people of unknown group are {unknown / (size + unknown):.1%} of all"
-    others = [row for row in checked if row.group != highest.group]
-    if not others:
+    compared = [row for row in checked if row.group != highest.group]
+    if not compared:
         return text
-    widest = max(others, key=lambda row: row.impact_ratio_bounds[1] - row.impact_ratio_bounds[0])
+    widest = max(compared, key=lambda row: row.impact_ratio_bounds[1] - row.impact_ratio_bounds[0])
     low, high = widest.impact_ratio_bounds
     return (
         f"{text}; if their groups were known, the ratio of {widest.group} to {highest.group} "
