@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from fourfifths._certify.result import Certificate
     from fourfifths._certify.verify import verify
     from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
+    from fourfifths._impact.analyses.check import Check, check
     from fourfifths._impact.analyses.cuts import AttributeCuts, Cuts, GroupCuts, cuts
+    from fourfifths._impact.analyses.monitor import Monitor, add_batch, monitor
+    from fourfifths._impact.analyses.share import ShareTest, against_share
     from fourfifths._impact.analyses.stages import StageImpact, Stages, stages
     from fourfifths._impact.impact import impact
     from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
     from fourfifths._impact.rules import RULES, Rule
-    from fourfifths._impact.share import ShareTest, against_share
     from fourfifths._repair.proof import Proof
     from fourfifths._repair.repairer import Repairer
     from fourfifths._stats.balanced_error import ber_threshold, impact_bound
@@ -32,11 +34,13 @@ __all__ = [
     "AttributeImpact",
     "Certificate",
     "CertifiedAmount",
+    "Check",
     "Cuts",
     "FourfifthsError",
     "GroupCuts",
     "GroupImpact",
     "Impact",
+    "Monitor",
     "Proof",
     "Repairer",
     "Rule",
@@ -44,15 +48,18 @@ __all__ = [
     "StageImpact",
     "Stages",
     "Tradeoff",
+    "add_batch",
     "against_share",
     "ber_threshold",
     "certify",
+    "check",
     "cuts",
     "datasets",
     "errors",
     "impact",
     "impact_bound",
     "least_certified_amount",
+    "monitor",
     "read_table",
     "stages",
     "tradeoff",
@@ -67,24 +74,29 @@ _HOMES = {
     "Certificate": "_certify.result",
     "CertifiedAmount": "_effect.amount",
     "Cuts": "_impact.analyses.cuts",
+    "Check": "_impact.analyses.check",
     "FourfifthsError": "errors",
     "GroupCuts": "_impact.analyses.cuts",
     "GroupImpact": "_impact.result",
     "Impact": "_impact.result",
+    "Monitor": "_impact.analyses.monitor",
     "Proof": "_repair.proof",
     "Repairer": "_repair.repairer",
     "Rule": "_impact.rules",
-    "ShareTest": "_impact.share",
     "StageImpact": "_impact.analyses.stages",
     "Stages": "_impact.analyses.stages",
+    "ShareTest": "_impact.analyses.share",
     "Tradeoff": "_tradeoff.result",
-    "against_share": "_impact.share",
+    "add_batch": "_impact.analyses.monitor",
+    "against_share": "_impact.analyses.share",
     "ber_threshold": "_stats.balanced_error",
     "certify": "_certify.certify",
     "cuts": "_impact.analyses.cuts",
+    "check": "_impact.analyses.check",
     "impact": "_impact.impact",
     "impact_bound": "_stats.balanced_error",
     "least_certified_amount": "_effect.amount",
+    "monitor": "_impact.analyses.monitor",
     "read_table": "_tables.table",
     "stages": "_impact.analyses.stages",
     "tradeoff": "_tradeoff.tradeoff",

@@ -12,8 +12,8 @@ import fourfifths
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "share"),
-    *("reproduce", "datasets", "rules", "demo"),
+    *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "share", "check"),
+    *("monitor", "reproduce", "datasets", "rules", "demo"),
 )
 
 

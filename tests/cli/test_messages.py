@@ -169,6 +169,8 @@ def test_every_option_with_a_value_is_in_the_table():
     # What the shell itself reads; no message of the library is about it.
     own = {
         "--plot",
+        "--add",
+        "--file",
         "--format",
         "--save",
         "--apply",

@@ -17,13 +17,15 @@ import typer
 from typer.core import TyperCommand
 
 from fourfifths._cli.about import datasets, demo, rules
+from fourfifths._cli.analyses.check import check
 from fourfifths._cli.analyses.cuts import cuts
+from fourfifths._cli.analyses.monitor import monitor
+from fourfifths._cli.analyses.share import share
 from fourfifths._cli.analyses.stages import stages
 from fourfifths._cli.audit import audit
 from fourfifths._cli.certify import certify, verify
 from fourfifths._cli.repair import repair
 from fourfifths._cli.reproduce import reproduce
-from fourfifths._cli.share import share
 from fourfifths._cli.tradeoff import tradeoff
 from fourfifths._text import printable
 from fourfifths.errors import FourfifthsError, OptionError, RepairError
@@ -70,7 +72,15 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     ),
     share: (
         "fourfifths share 339 870 --share 0.791",
-        "fourfifths share 12 40 --share 0.45 --format json",
+        "fourfifths share --file years.csv --period Year --share 0.154",
+    ),
+    check: (
+        "fourfifths check audit.csv --group Race --n N --rate Rate --ratio Ratio",
+        "fourfifths check audit.csv --group Race --n N --selected Hired --total 900",
+    ),
+    monitor: (
+        "fourfifths monitor log.jsonl --add week32.csv",
+        "fourfifths monitor log.jsonl --plot evidence.png",
     ),
     reproduce: (
         "fourfifths reproduce --quick --out quick",

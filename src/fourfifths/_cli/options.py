@@ -340,18 +340,25 @@ def deliver(
     result: Result, form: StrEnum, *, source: str, out: Path | None, plot: Path | None
 ) -> None:
     """Draw a result if asked to, and print it or write it to a file."""
-    from fourfifths._tables.files import replace_file, write_whole
+    from fourfifths._tables.files import write_whole
 
     if plot is not None:
-        figure = result.plot()
-        replace_file(plot, lambda temporary: figure.savefig(temporary, dpi=PLOT_DPI))
-        typer.echo(f"wrote {plot}", err=True)
+        draw_plot(result, plot)
     provenance = provenance_of(source)
     if out is None:
         show(result, form, provenance)
         return
     write_whole(out, shell_text(result, form, provenance))
     typer.echo(f"wrote {out}", err=True)
+
+
+def draw_plot(result: Result, plot: Path) -> None:
+    """Draw a result to a file."""
+    from fourfifths._tables.files import replace_file
+
+    figure = result.plot()
+    replace_file(plot, lambda temporary: figure.savefig(temporary, dpi=PLOT_DPI))
+    typer.echo(f"wrote {plot}", err=True)
 
 
 def show(result: Result, form: StrEnum, provenance: Provenance | None = None) -> None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 # Importing a plot registers it with `draw`.
 from fourfifths._plot import certificate, impact, proof, tradeoff
-from fourfifths._plot.analyses import cuts, stages
+from fourfifths._plot.analyses import check, cuts, monitor, share, stages
 from fourfifths._plot.style import draw
 
-__all__ = ["certificate", "cuts", "draw", "impact", "proof", "stages", "tradeoff"]
+__all__ = [
+    "certificate",
+    "check",
+    "cuts",
+    "draw",
+    "impact",
+    "monitor",
+    "proof",
+    "share",
+    "stages",
+    "tradeoff",
+]

@@ -1,1 +1,1 @@
-"""Further analyses of what happened, each on the counts of one pass over the table."""
+"""Analyses beside the audit: a file for each, of the same name in every room."""

@@ -1,1 +1,1 @@
-"""The pictures of further analyses."""
+"""Analyses beside the audit: a file for each, of the same name in every room."""

@@ -1,0 +1,617 @@
+"""`monitor`: evidence about the impact ratio that may be looked at after every batch."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from fourfifths._arrays import FloatArray, Interval
+from fourfifths._impact.analyses.monitor_log import Batch, MonitorLog, read_log
+from fourfifths._results import Record, Result, flat
+from fourfifths._stats.monitor import (
+    LARGEST_LOG,
+    adjusted_log_evidence,
+    log_evidence_above,
+    log_evidence_below,
+    ratio_limits,
+)
+from fourfifths._tables.counts import MISSING, Counts, count
+from fourfifths._tables.groups import attributes, find_value, name_bands
+from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
+from fourfifths._tables.table import Table, TableLike, Value, open_table
+from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, listed
+
+Finding = Literal["below", "above", "below and above", "inconclusive"]
+DEFAULT_THRESHOLD, DEFAULT_CONFIDENCE = 0.8, 0.95
+MIN_YEAR = 1000  # a number from here on that leads a text is a year
+ASSUMPTIONS = (
+    "within a batch, and given all earlier ones, people are decided on independently of each "
+    "other; their chances may differ from person to person and from batch to batch",
+    "the reference, the line and the confidence were chosen before the first batch was seen, and "
+    "how many people a batch holds was not chosen by their outcomes",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What is known of a group after a batch.
+
+    Attributes
+    ----------
+    batch : str
+    selected, n, selected_reference, n_reference : int
+        Of this batch alone.
+    impact_ratio : float
+        Of all batches so far, pooled. NaN if the reference has no selection yet.
+    evidence_below, evidence_above : float
+        The e-values after this batch, before the adjustment for several groups.
+    ratio_interval : tuple of float
+        The confidence sequence: its limits hold after all batches at once.
+    """
+
+    batch: str
+    selected: int
+    n: int
+    selected_reference: int
+    n_reference: int
+    impact_ratio: float
+    evidence_below: float
+    evidence_above: float
+    ratio_interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonitoredGroup:
+    """A group against the reference, over all batches.
+
+    Attributes
+    ----------
+    group : str
+    selected, n, selected_reference, n_reference : int
+        Over all batches.
+    impact_ratio : float
+        Pooled over all batches. NaN if the reference has no selection.
+    ratio_interval : tuple of float
+        The confidence sequence after the last batch. It holds for all groups at once. An upper
+        limit of NaN is none.
+    evidence_below : float
+        The e-value against "in every batch the ratio is at least the line".
+    evidence_above : float
+        The e-value against "in every batch the ratio is at most the line".
+    p_below, p_above : float
+        Anytime-valid p-values: 1 / the largest e-value so far, adjusted for all groups.
+    below_since, above_since : str or None
+        The batch after which the adjusted evidence first reached 1 / (1 - confidence).
+    finding : {"below", "above", "below and above", "inconclusive"}
+        Which evidence has ever been enough. Both can be, if the ratio changed.
+    looks : tuple of Look
+        After each batch.
+    """
+
+    group: str
+    selected: int
+    n: int
+    selected_reference: int
+    n_reference: int
+    impact_ratio: float
+    ratio_interval: Interval
+    evidence_below: float
+    evidence_above: float
+    p_below: float
+    p_above: float
+    below_since: str | None
+    above_since: str | None
+    finding: Finding
+    looks: tuple[Look, ...]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Monitor(Result):
+    """Evidence about impact ratios, batch after batch.
+
+    Attributes
+    ----------
+    table : str
+        The table, or the log.
+    protected, outcome, favorable, reference : str
+    threshold : float
+        The line.
+    confidence : float
+        1 minus the largest probability of a wrong finding, over all groups and all batches.
+    batches : tuple of str
+        In the order of time.
+    groups : tuple of MonitoredGroup
+        All but the reference.
+    assumptions, notes : tuple of str
+    """
+
+    _schema: ClassVar[str | None] = "fourfifths/monitor/1"
+
+    table: str
+    protected: str
+    outcome: str
+    favorable: str
+    reference: str
+    threshold: float
+    confidence: float
+    batches: tuple[str, ...]
+    groups: tuple[MonitoredGroup, ...]
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __getitem__(self, group: str) -> MonitoredGroup:
+        """Return a group by its name."""
+        for monitored in self.groups:
+            if monitored.group == str(group):
+                return monitored
+        names = ", ".join(repr(monitored.group) for monitored in self.groups)
+        raise KeyError(f"no group {group!r} of {self.protected!r}; its groups are {names}")
+
+    def to_records(self) -> list[Record]:
+        """Return one flat record for each group and batch."""
+        return [
+            {"group": group["group"], **flat(look)}
+            for group in self.to_dict()["groups"]
+            for look in group["looks"]
+        ]
+
+
+def monitor(
+    table: TableLike,
+    *,
+    batch: str | None = None,
+    protected: str | None = None,
+    outcome: str | None = None,
+    favorable: Any = None,
+    reference: Any = None,
+    threshold: float | None = None,
+    weights: str | None = None,
+    bands: Mapping[str, Sequence[float]] | None = None,
+    unknown: str | Sequence[Any] = (),
+    confidence: float | None = None,
+) -> Monitor:
+    """Weigh the evidence that an impact ratio is below a line, or above it, batch after batch.
+
+    An audit that is repeated every week would find something by chance sooner or later. The
+    evidence of this function may be looked at after every batch, and looking may stop for any
+    reason: the probability of ever being wrong is 1 - confidence at most (docs/monitor.md).
+
+    Parameters
+    ----------
+    table : dataframe, path, str or Dataset
+        A table with all batches; or, without `batch`, the path of a log that `add_batch` wrote. A
+        log holds all other settings.
+    batch : str
+        The column that says which batch a row belongs to: numbers, dates, or texts like 2026-08-10
+        or 2026-W32, which have an order.
+    protected, outcome : str
+    favorable : value, optional
+        The value of the outcome that means selected.
+    reference : value
+        The group that the others are compared with. It must be designated, because choosing the
+        highest rate after the fact would make the evidence too strong.
+    threshold : float
+        The line; by default 0.8.
+    weights : str, optional
+        A column of counts, if the table is aggregated.
+    bands, unknown : optional
+        As for `fourfifths.impact`.
+    confidence : float
+        By default 0.95.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(
+    ...     {
+    ...         "week": [1, 1, 1, 1, 2, 2, 2, 2],
+    ...         "sex": ["f", "f", "m", "m"] * 2,
+    ...         "hired": ["yes", "no"] * 4,
+    ...         "people": [25, 75, 50, 50, 25, 75, 55, 45],
+    ...     }
+    ... )
+    >>> result = monitor(
+    ...     table, batch="week", protected="sex", outcome="hired", reference="m", weights="people"
+    ... )
+    >>> women = result["f"]
+    >>> women.finding, women.below_since, round(women.impact_ratio, 2)
+    ('below', '2', 0.48)
+    """
+    if batch is None:
+        if not isinstance(table, str | os.PathLike) or weights is not None:
+            raise OptionError(
+                "batch: name the column that says which batch a row belongs to; it may be omitted "
+                "only for the path of a log that add_batch wrote"
+            )
+        log = read_log(table)
+        log.check_settings(
+            protected=protected,
+            outcome=outcome,
+            favorable=favorable,
+            reference=reference,
+            threshold=threshold,
+            confidence=confidence,
+            bands=bands,
+            unknown=unknown,
+        )
+        return monitor_batches(log, table=os.fspath(table))
+
+    threshold, confidence = level(threshold, confidence)
+    opened = open_table(table)
+    roles = monitored_roles(
+        opened,
+        protected=protected,
+        outcome=outcome,
+        favorable=favorable,
+        reference=reference,
+        weights=weights,
+        bands=bands,
+        unknown=unknown,
+    )
+    if opened.column(batch, "batch") in (*roles.protected, roles.outcome, weights):
+        raise ColumnError(f"batch={batch!r}: the column has another role already")
+
+    table_counts = count_groups(opened, roles, batch=batch)
+    column = roles.protected[0]
+    (attribute,) = attributes(table_counts, roles.protected)
+    favorable_value = choose_favorable(
+        str(roles.outcome), roles.favorable, table_counts.values[str(roles.outcome)]
+    )
+    reference_value = find_value(
+        roles.designated[column],
+        table_counts.values[column],
+        message=f"reference={roles.designated[column]!r}: not among the groups of {column!r}",
+    )
+    order = time_order(batch, table_counts.values[batch])
+    batchless = table_counts.codes[batch] == MISSING
+    log = MonitorLog(
+        protected=column,
+        outcome=str(roles.outcome),
+        favorable=str(favorable_value),
+        reference=attribute.labels[table_counts.values[column].index(reference_value)],
+        threshold=threshold,
+        confidence=confidence,
+        bands=(),
+        unknown=(),
+        batches=tuple(
+            batch_of(
+                table_counts.take(table_counts.codes[batch] == index),
+                roles,
+                name=str(table_counts.values[batch][index]),
+                labels=attribute.labels,
+                favorable=favorable_value,
+            )
+            for index in order
+        ),
+    )
+
+    notes = list(opened.notes)
+    if batchless.any():
+        notes.append(f"{int(table_counts.rows[batchless].sum()):,} rows have no {batch}")
+    return monitor_batches(log, table=opened.name, notes=notes)
+
+
+def add_batch(
+    log: str | os.PathLike[str],
+    table: TableLike,
+    *,
+    name: str | None = None,
+    protected: str | None = None,
+    outcome: str | None = None,
+    favorable: Any = None,
+    reference: Any = None,
+    threshold: float | None = None,
+    bands: Mapping[str, Sequence[float]] | None = None,
+    unknown: str | Sequence[Any] = (),
+    confidence: float | None = None,
+) -> Monitor:
+    """Count a table as the next batch, append the counts to a log, and weigh all batches.
+
+    The log holds counts and no rows. It is written whole or not at all, and refuses a batch of the
+    same name and a file of the same content. The first batch fixes all settings; they may be
+    omitted afterwards, and other ones are an error.
+
+    Parameters
+    ----------
+    log : path
+        A JSON lines file. It is made if there is none.
+    table : dataframe, path, str or Dataset
+        The rows of the batch.
+    name : str, optional
+        The name of the batch. By default that of the file, without its ending.
+    protected, outcome, favorable, reference, threshold, bands, unknown, confidence
+        As for `monitor`.
+    """
+    opened = open_table(table)
+    path = opened.source if isinstance(opened.source, str | os.PathLike) else None
+    name = name or (None if path is None else os.path.basename(path).partition(".")[0])  # noqa: PTH119
+    if not name:
+        raise OptionError("name: a dataframe has no name; say what the batch is called")
+    kept = read_log(log) if os.path.exists(log) else None  # noqa: PTH110 - any path-like
+    if kept is not None:
+        kept.check_settings(
+            protected=protected,
+            outcome=outcome,
+            favorable=favorable,
+            reference=reference,
+            threshold=threshold,
+            confidence=confidence,
+            bands=bands,
+            unknown=unknown,
+        )
+        protected, outcome, favorable = kept.protected, kept.outcome, kept.favorable
+        reference, bands, unknown = kept.reference, dict(kept.bands), kept.unknown
+        threshold, confidence = kept.threshold, kept.confidence
+    threshold, confidence = level(threshold, confidence)
+    roles = monitored_roles(
+        opened,
+        protected=protected,
+        outcome=outcome,
+        favorable=favorable,
+        reference=reference,
+        weights=None,
+        bands=bands,
+        unknown=unknown,
+    )
+
+    counts = count_groups(opened, roles)
+    values = counts.values[str(roles.outcome)]
+    if kept is None:
+        chosen = choose_favorable(str(roles.outcome), roles.favorable, values)
+    else:
+        chosen = favorable_in_batch(kept, values)
+    labels = tuple(str(value) for value in counts.values[roles.protected[0]])
+    added = batch_of(counts, roles, name=name, labels=labels, favorable=chosen, path=path)
+    if kept is None:
+        kept = MonitorLog(
+            protected=roles.protected[0],
+            outcome=str(roles.outcome),
+            favorable=str(chosen),
+            reference=str(roles.designated[roles.protected[0]]),
+            threshold=threshold,
+            confidence=confidence,
+            bands=tuple((column, cut.edges) for column, cut in roles.bands.items()),
+            unknown=tuple(str(value) for value in roles.unknown),
+            batches=(),
+        )
+        if kept.reference not in added.groups:
+            raise GroupError(
+                f"reference={kept.reference!r}: not among the groups of {kept.protected!r} in the "
+                f"first batch ({listed(added.groups)})"
+            )
+    kept = kept.with_batch(added, log)
+    result = monitor_batches(kept, table=os.fspath(log), notes=opened.notes)
+    kept.write(log)
+    return result
+
+
+def level(threshold: float | None, confidence: float | None) -> tuple[float, float]:
+    """Return the line and the confidence, or raise unless they are possible."""
+    threshold = DEFAULT_THRESHOLD if threshold is None else threshold
+    confidence = DEFAULT_CONFIDENCE if confidence is None else confidence
+    if not isinstance(threshold, int | float) or not 0 < threshold < math.inf:
+        raise OptionError(f"threshold={threshold!r}: expected a number above 0, like 0.8")
+    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
+        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
+    return float(threshold), float(confidence)
+
+
+def monitored_roles(table: Table, *, protected: Any, reference: Any, **roles: Any) -> Roles:
+    """Assign the roles; there is one protected column, and its reference is designated."""
+    assigned = assign_roles(table, protected=protected, reference=reference, **roles)
+    if len(assigned.protected) != 1:
+        raise ColumnError(
+            f"protected={list(assigned.protected)!r}: expected one column; monitor each on its own"
+        )
+    if assigned.protected[0] not in assigned.designated:
+        raise GroupError(
+            "reference: name the group that the others are compared with; a monitor cannot take "
+            "the highest rate, because the choice has to be made before the outcomes are seen"
+        )
+    return assigned
+
+
+def count_groups(table: Table, roles: Roles, *, batch: str | None = None) -> Counts:
+    """Count the rows of each group and outcome, in each batch."""
+    prepared = prepare(table, roles)
+    if roles.weights:
+        prepared = prepared.with_numbers(roles.weights, "weights")
+    keys = [*roles.protected, str(roles.outcome)]
+    if batch is not None:
+        prepared = prepared.with_missing([batch], roles.unknown)
+        keys.append(batch)
+    counts = count(prepared, keys, weights=roles.weights, weights_are="counts")
+    return name_bands(counts, roles.bands)
+
+
+def batch_of(
+    counts: Counts,
+    roles: Roles,
+    *,
+    name: str,
+    labels: Sequence[str],
+    favorable: Value,
+    path: str | os.PathLike[str] | None = None,
+) -> Batch:
+    """Return the counts of one batch by group."""
+    outcome = str(roles.outcome)
+    values = counts.values[outcome]
+    has_outcome = counts.codes[outcome] != MISSING
+    is_selected = np.zeros(has_outcome.shape, dtype=bool)
+    if favorable in values:
+        is_selected = counts.codes[outcome] == values.index(favorable)
+    codes = counts.codes[roles.protected[0]]
+
+    def people(cells: Any) -> tuple[int, int]:
+        return int(counts.rows[cells & is_selected].sum()), int(counts.rows[cells].sum())
+
+    groups = {label: people(has_outcome & (codes == index)) for index, label in enumerate(labels)}
+    return Batch(
+        name=name,
+        file=None if path is None else os.path.basename(path),  # noqa: PTH119
+        sha256=None if path is None else Batch.hash_of(path),
+        groups={label: pair for label, pair in groups.items() if pair[1]},
+        unknown=people(has_outcome & (codes == MISSING)),
+        outcome_missing=int(counts.rows[~has_outcome].sum()),
+        outcome_values=tuple(str(value) for value in values),
+    )
+
+
+def favorable_in_batch(log: MonitorLog, values: Sequence[Value]) -> Value:
+    """Return the favorable value among those of a later batch, in which nobody may have it."""
+    known_values = {value for batch in log.batches for value in batch.outcome_values}
+    texts = {str(value) for value in values}
+    if log.favorable not in texts and texts <= known_values:
+        return log.favorable
+    message = (
+        f"favorable={log.favorable!r}: does not occur in the batch, and other values do that no "
+        "earlier batch had; spell the outcome as before"
+    )
+    return find_value(log.favorable, values, message=message, error=OutcomeError)
+
+
+def time_order(column: str, values: Sequence[Value]) -> list[int]:
+    """Return the order of the batches in time.
+
+    Texts must be alike but for their numbers, and the largest unit must come first.
+
+    Examples
+    --------
+    >>> time_order("week", ["2026-W10", "2026-W9"])
+    [1, 0]
+    """
+    if not values:
+        raise ColumnError(f"batch={column!r}: every value is missing")
+    if not all(isinstance(value, str) for value in values):
+        # The values are sorted as numbers; dates of one kind sort as their texts do.
+        return list(range(len(values)))
+    try:
+        return [int(index) for index in np.argsort([float(value) for value in values])]
+    except ValueError:
+        numbers = [[int(digits) for digits in re.findall(r"\d+", value)] for value in values]
+    shapes = {re.sub(r"\d+", "0", value) for value in values}
+    year_leads = all(len(row) < 2 or row[0] >= MIN_YEAR for row in numbers)
+    if len(shapes) > 1 or not numbers[0] or not year_leads:
+        raise ColumnError(
+            f"batch={column!r}: the order in time of {listed(values, limit=3)} is not certain; "
+            "write dates as 2026-08-10, weeks as 2026-W32, or number the batches"
+        )
+    return sorted(range(len(values)), key=lambda index: numbers[index])
+
+
+def monitor_batches(log: MonitorLog, *, table: str, notes: Sequence[str] = ()) -> Monitor:
+    """Weigh the evidence of all batches."""
+    names = log.group_names
+    if len(names) < 2:
+        raise GroupError(f"{table}: only {listed(names)} occurs; expected at least two groups")
+    selected, n = log.arrays()
+    reference = names.index(log.reference)
+    compared = [index for index in range(len(names)) if index != reference]
+    counts = [(selected[index], n[index], selected[reference], n[reference]) for index in compared]
+    alpha = 1 - log.confidence
+
+    below = np.concatenate([log_evidence_below(*four, ratio=log.threshold) for four in counts])
+    above = np.concatenate([log_evidence_above(*four, ratio=log.threshold) for four in counts])
+    # What has been reached once stays reached: the guarantee holds for the running maximum.
+    adjusted_below = np.maximum.accumulate(adjusted_log_evidence(below), axis=1)
+    adjusted_above = np.maximum.accumulate(adjusted_log_evidence(above), axis=1)
+    limits = [ratio_limits(*four, alpha=alpha / len(compared)) for four in counts]
+
+    groups = tuple(
+        monitored_group(
+            names[index],
+            counts[row],
+            batches=[batch.name for batch in log.batches],
+            limits=limits[row],
+            below=below[row],
+            above=above[row],
+            adjusted_below=adjusted_below[row],
+            adjusted_above=adjusted_above[row],
+            enough=-math.log(alpha),
+        )
+        for row, index in enumerate(compared)
+    )
+    return Monitor(
+        table=table,
+        protected=log.protected,
+        outcome=log.outcome,
+        favorable=log.favorable,
+        reference=log.reference,
+        threshold=log.threshold,
+        confidence=log.confidence,
+        batches=tuple(batch.name for batch in log.batches),
+        groups=groups,
+        assumptions=ASSUMPTIONS,
+        notes=(*notes, *log.notes()),
+    )
+
+
+def monitored_group(
+    group: str,
+    counts: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+    *,
+    batches: Sequence[str],
+    limits: tuple[FloatArray, FloatArray],
+    below: FloatArray,
+    above: FloatArray,
+    adjusted_below: FloatArray,
+    adjusted_above: FloatArray,
+    enough: float,
+) -> MonitoredGroup:
+    """Return what is known of a group after each batch and after all."""
+    sums = [np.cumsum(column) for column in counts]
+    rate = sums[0] / np.maximum(sums[1], 1)
+    rate_reference = sums[2] / np.maximum(sums[3], 1)
+    is_defined = (sums[1] > 0) & (sums[2] > 0)
+    ratio = np.where(is_defined, rate / np.where(is_defined, rate_reference, 1), math.nan)
+    lower, upper = limits[0], np.where(np.isinf(limits[1]), math.nan, limits[1])
+    looks = tuple(
+        Look(
+            batch=name,
+            selected=int(counts[0][index]),
+            n=int(counts[1][index]),
+            selected_reference=int(counts[2][index]),
+            n_reference=int(counts[3][index]),
+            impact_ratio=float(ratio[index]),
+            evidence_below=math.exp(min(below[index], LARGEST_LOG)),
+            evidence_above=math.exp(min(above[index], LARGEST_LOG)),
+            ratio_interval=(float(lower[index]), float(upper[index])),
+        )
+        for index, name in enumerate(batches)
+    )
+
+    def since(adjusted: FloatArray) -> str | None:
+        # An e-value of exactly 1 / alpha is enough; the logarithm may be off in the last digit.
+        reached = adjusted >= enough - 1e-12
+        return batches[int(np.argmax(reached))] if reached.any() else None
+
+    below_since, above_since = since(adjusted_below), since(adjusted_above)
+    finding: Finding = "inconclusive"
+    if below_since is not None and above_since is not None:
+        finding = "below and above"
+    elif below_since is not None or above_since is not None:
+        finding = "below" if above_since is None else "above"
+    last = looks[-1]
+    return MonitoredGroup(
+        group=group,
+        selected=int(sums[0][-1]),
+        n=int(sums[1][-1]),
+        selected_reference=int(sums[2][-1]),
+        n_reference=int(sums[3][-1]),
+        impact_ratio=last.impact_ratio,
+        ratio_interval=last.ratio_interval,
+        evidence_below=last.evidence_below,
+        evidence_above=last.evidence_above,
+        p_below=math.exp(-max(float(adjusted_below[-1]), 0.0)),
+        p_above=math.exp(-max(float(adjusted_above[-1]), 0.0)),
+        below_since=below_since,
+        above_since=above_since,
+        finding=finding,
+        looks=looks,
+    )

@@ -1,0 +1,231 @@
+"""`against_share`: a group's number among the selected, against its share of a population."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fourfifths._arrays import FloatArray
+from fourfifths._results import Record, Result, plain
+from fourfifths._stats.proportions import at_most_as_likely, binomial
+from fourfifths._tables.table import TableLike, open_table
+from fourfifths.errors import OptionError, TableError
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeriodShare:
+    """The comparison of one year, or of any other period.
+
+    Attributes
+    ----------
+    period : str
+    observed, n, share, expected, shortfall, standard_deviations, p
+        As in `ShareTest`.
+    """
+
+    period: str
+    observed: int
+    n: int
+    share: float
+    expected: float
+    shortfall: float
+    standard_deviations: float
+    p: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ShareTest(Result):
+    """A group's number among the selected, compared with its share of an outside population.
+
+    Attributes
+    ----------
+    observed, n : int
+        How many of the selected belong to the group, and how many were selected, in all periods.
+    share : float
+        The group's share of the population; with several periods the mean, weighted by n.
+    expected : float
+        The sum over the periods of n times the share.
+    shortfall : float
+        `expected` minus the observed number.
+    standard_deviations : float
+        (observed - expected) / sqrt(sum of n share (1 - share)).
+    p : float
+        Two-sided exact p-value: of the binomial distribution or, where the share differs from
+        period to period, of the sum of several.
+    periods : tuple of PeriodShare
+        Each period alone; empty if there is one.
+    """
+
+    _schema: ClassVar[str | None] = "fourfifths/share/1"
+
+    observed: int
+    n: int
+    share: float
+    expected: float
+    shortfall: float
+    standard_deviations: float
+    p: float
+    periods: tuple[PeriodShare, ...] = ()
+
+    def to_records(self) -> list[Record]:
+        """Return one record for each period, and one for all."""
+        pooled = {name: value for name, value in self.to_dict().items() if name != "periods"}
+        del pooled["schema"]
+        return [*(plain(period) for period in self.periods), {"period": "all", **pooled}]
+
+
+def against_share(
+    observed: int | Sequence[int],
+    n: int | Sequence[int],
+    *,
+    share: float | Sequence[float],
+    periods: Sequence[Any] | None = None,
+) -> ShareTest:
+    """Compare a group's number among the selected with its share of an outside population.
+
+    As in Castaneda v. Partida, 430 U.S. 482 (1977), note 17: of 870 persons summoned as grand
+    jurors 339 were Mexican-American, in a county where 79.1% of the population was.
+
+    Parameters
+    ----------
+    observed, n : int or sequence of int
+        How many of the selected belong to the group, and how many were selected; of several
+        periods, in sequences of equal length.
+    share : float or sequence of float
+        The group's share of the population, in (0, 1), for all periods or for each.
+    periods : sequence, optional
+        The names of the periods. By default 1, 2, ...
+
+    Examples
+    --------
+    >>> castaneda = against_share(339, 870, share=0.791)
+    >>> round(castaneda.expected, 2), round(castaneda.standard_deviations, 2)
+    (688.17, -29.11)
+
+    Hazelwood School District v. United States, 433 U.S. 299 (1977), in its two years:
+
+    >>> hazelwood = against_share([10, 5], [282, 123], share=0.154, periods=["1972", "1973"])
+    >>> round(hazelwood.standard_deviations, 1)
+    -6.5
+    >>> [round(year.standard_deviations, 1) for year in hazelwood.periods]
+    [-5.5, -3.5]
+    """
+    is_single = np.ndim(observed) == 0
+    counts: list[int] = np.atleast_1d(observed).tolist()
+    sizes: list[int] = np.atleast_1d(n).tolist()
+    shares: list[float] = np.atleast_1d(share).tolist()
+    if np.ndim(share) == 0:
+        shares *= len(counts)
+    names = [str(index + 1) for index in range(len(counts))]
+    if periods is not None:
+        names = [str(period) for period in periods]
+    lengths = {"observed": len(counts), "n": len(sizes), "share": len(shares)}
+    if not counts or len({*lengths.values(), len(names)}) > 1:
+        text = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise OptionError(f"observed: expected as many values of each: {text}, {len(names)} names")
+    for count, size, fraction in zip(counts, sizes, shares, strict=True):
+        if not 0 < fraction < 1:
+            raise OptionError(
+                f"share={fraction!r}: expected a share between 0 and 1, neither included"
+            )
+        if not 0 <= count <= size or size < 1:
+            raise OptionError(
+                f"observed: {count!r} of n: {size!r}; expected 0 <= observed <= n and n >= 1"
+            )
+
+    tests = tuple(
+        PeriodShare(period=name, **comparison([count], [size], [fraction]))
+        for name, count, size, fraction in zip(names, counts, sizes, shares, strict=True)
+    )
+    return ShareTest(**comparison(counts, sizes, shares), periods=() if is_single else tests)
+
+
+def comparison(observed: Sequence[int], n: Sequence[int], share: Sequence[float]) -> dict[str, Any]:
+    """Return the figures of several periods together."""
+    # Binomial: the population is so large that each one selected leaves its shares unchanged.
+    pairs = list(zip(n, share, strict=True))
+    expected = math.fsum(size * fraction for size, fraction in pairs)
+    variance = math.fsum(size * fraction * (1 - fraction) for size, fraction in pairs)
+    first, probability = sum_of_binomials(pairs)
+    total = sum(observed)
+    return {
+        "observed": total,
+        "n": sum(n),
+        "share": share[0] if len(set(share)) == 1 else expected / sum(n),
+        "expected": expected,
+        "shortfall": expected - total,
+        "standard_deviations": (total - expected) / math.sqrt(variance),
+        "p": at_most_as_likely(probability, total - first)[0],
+    }
+
+
+def sum_of_binomials(pairs: Sequence[tuple[int, float]]) -> tuple[int, FloatArray]:
+    """Return the first listed sum of binomial counts, and the probabilities from there on.
+
+    Examples
+    --------
+    One of one coin, and one of a coin that falls so in 1 of 4 throws: 3/8, 4/8, 1/8.
+
+    >>> first, probability = sum_of_binomials([(1, 0.5), (1, 0.25)])
+    >>> first, probability.tolist()
+    (0, [0.375, 0.5, 0.125])
+    """
+    # Periods of one share are one binomial; only different shares have to be convolved.
+    sizes: dict[float, int] = {}
+    for size, fraction in pairs:
+        sizes[fraction] = sizes.get(fraction, 0) + size
+    first, probability = 0, np.ones(1)
+    for fraction, size in sizes.items():
+        start, further = binomial(size, fraction)
+        first, probability = first + start, np.convolve(probability, further)
+    return first, probability
+
+
+@dataclass(frozen=True, kw_only=True)
+class Periods:
+    """The columns of a table with one row for each period."""
+
+    periods: list[str]
+    observed: list[int]
+    selected: list[int]
+    shares: list[float]
+
+
+def read_periods(
+    table: TableLike,
+    *,
+    period: str,
+    observed_column: str,
+    selected_column: str,
+    share_column: str | None,
+) -> Periods:
+    """Read a table with one row for each period; without a column of shares there are none."""
+    opened = open_table(table)
+    columns = {"observed_column": observed_column, "selected_column": selected_column}
+    if share_column is not None:
+        columns["share_column"] = share_column
+    opened.column(period, "period")
+    for argument, column in columns.items():
+        opened = opened.with_numbers(column, argument)
+    names = [opened.names[column] for column in (period, *columns.values())]
+    rows = opened.rows(opened.frame.select(*names))
+    if not rows:
+        raise TableError(f"{opened.name}: the table has no rows")
+    for row in rows:
+        if any(cell is None for cell in row):
+            raise TableError(f"{opened.name}: the row of {row[0]!r} has an empty cell; fill it in")
+        if not all(cell.is_integer() for cell in row[1:3]):
+            raise TableError(
+                f"{opened.name}: the row of {row[0]!r} holds {row[1]} and {row[2]}; expected whole "
+                "numbers of people"
+            )
+    return Periods(
+        periods=[str(row[0]) for row in rows],
+        observed=[int(row[1]) for row in rows],
+        selected=[int(row[2]) for row in rows],
+        shares=[float(row[3]) for row in rows] if share_column is not None else [],
+    )

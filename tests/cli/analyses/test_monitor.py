@@ -1,0 +1,49 @@
+"""`fourfifths monitor`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+ROLES = ("--protected", "sex", "--outcome", "hired", "--reference", "m")
+
+
+def people(sex: str, selected: int, n: int) -> str:
+    return f"{sex},yes\n" * selected + f"{sex},no\n" * (n - selected)
+
+
+@pytest.fixture
+def weeks(tmp_path):
+    for week, (women, men) in {"w1": (20, 50), "w2": (22, 55)}.items():
+        text = "sex,hired\n" + people("f", women, 100) + people("m", men, 100)
+        (tmp_path / f"{week}.csv").write_text(text)
+
+
+def test_batches_are_added_one_by_one(shell, weeks, tmp_path):
+    assert shell("monitor", "log.jsonl", "--add", "w1.csv", *ROLES).code == 0
+    answer = shell("monitor", "log.jsonl", "--add", "w2.csv", "--fail-on", "below")
+    assert answer.code == 3
+    assert "f: with 95% confidence the ratio was below 0.8 in at least some batches" in answer.out
+    content = json.loads(shell("monitor", "log.jsonl", "--format", "json").out)
+    assert content["batches"] == ["w1", "w2"]
+    assert shell("monitor", "log.jsonl", "--plot", "e.png").code == 0
+    assert (tmp_path / "e.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("w1.csv", *ROLES), "w1.csv: line 1 is not that of a log"),
+        (("log.jsonl",), "log.jsonl: no such log"),
+        (("log.jsonl", "--name", "x"), "--name: names the batch that is added; it needs --add"),
+        (("l.jsonl", "--add", "w1.csv", "--batch", "sex"), "--add: counts a whole file"),
+        (("l.jsonl", "--add", "w1.csv"), "protected: name at least one column"),
+        (("w1.csv", "--batch", "hired", *ROLES), "--batch hired: the column has another role"),
+    ],
+)
+def test_bad_options_in_one_line(shell, weeks, arguments, message):
+    answer = shell("monitor", *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err
+    assert answer.err.count("\n") == 1

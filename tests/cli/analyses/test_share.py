@@ -1,0 +1,49 @@
+"""`fourfifths share`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_castaneda_at_the_shell(shell):
+    answer = shell("share", "339", "870", "--share", "0.791")
+    assert (answer.code, answer.err) == (0, "")
+    assert "Expected 688.17, shortfall 349.17: -29.11 standard deviations" in answer.out
+
+
+def test_as_json(shell):
+    content = json.loads(shell("share", "339", "870", "--share", "0.791", "--format", "json").out)
+    assert content["schema"] == "fourfifths/share/1"
+    assert content["standard_deviations"] == pytest.approx(-29.11, abs=0.005)
+
+
+def test_hazelwood_from_a_file(shell, tmp_path):
+    (tmp_path / "y.csv").write_text("Year,observed,Hired\n1972,10,282\n1973,5,123\n")
+    columns = ("--period", "Year", "--selected-column", "Hired", "--share", "0.154")
+    answer = shell("share", "--file", "y.csv", *columns, "--plot", "y.png")
+    assert answer.code == 0
+    assert [line.split()[-2] for line in answer.out.splitlines() if line[1:5] == "1973"] == [
+        "-3.48"
+    ]
+    assert "-6.52 standard deviations" in answer.out
+    assert (tmp_path / "y.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("339", "870", "--share", "79.1"), "--share 79.1: expected a share between 0 and 1"),
+        (("339", "870"), "--share: give it once, for all years, or --share-column with --file"),
+        (("339", "--share", ".5"), "OBSERVED SELECTED: give both numbers, or a --file"),
+        (("--file", "n.csv", "--share", ".5"), "n.csv: no such file"),
+        (("1", "2", "--file", "n.csv", "--share", ".5"), "--file: holds the numbers"),
+        (("1", "2", "--share", ".5", "--out", "x.md"), "--out: only with --file"),
+    ],
+)
+def test_bad_options_in_one_line(shell, arguments, message):
+    answer = shell("share", *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"fourfifths: {message}")
+    assert answer.err.count("\n") == 1
