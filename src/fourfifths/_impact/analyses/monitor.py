@@ -329,8 +329,8 @@ def add_batch(
         As for `monitor`.
     """
     opened = open_table(table)
-    path = opened.source if isinstance(opened.source, str | os.PathLike) else None
-    name = name or (None if path is None else os.path.basename(path).partition(".")[0])  # noqa: PTH119
+    path = None if opened.file is None else opened.file.path
+    name = name or (None if path is None else path.name.partition(".")[0])
     if not name:
         raise OptionError("name: a dataframe has no name; say what the batch is called")
     kept = read_log(log) if os.path.exists(log) else None  # noqa: PTH110 - any path-like
