@@ -392,7 +392,7 @@ def shell_text(result: Result, form: StrEnum, provenance: Provenance | None = No
 
 
 def shell_document(result: Result, provenance: Provenance | None = None) -> Any:
-    """Return a result as a page whose notes name options instead of Python arguments.
+    """Return a result as a page that names options instead of Python arguments.
 
     That is why the shell renders the page itself, and does not call `Result.to_markdown`.
     """
@@ -401,13 +401,24 @@ def shell_document(result: Result, provenance: Provenance | None = None) -> Any:
     document = to_document(result)
     if provenance is not None:
         document = replace(document, closing=(*document.closing, *provenance.lines()))
-    # A note names an argument as in `unknown=['?']`. Without one there is nothing to translate.
-    if not any("=" in note for note in document.notes):
+    # A text names an argument as in `unknown=['?']`. Without one there is nothing to translate.
+    sentences = [sentence for section in document.sections for sentence in section.sentences]
+    if not any("=" in text for text in (*document.notes, *(line.text for line in sentences))):
         return document
     from fourfifths._cli.messages import for_shell
 
     notes = tuple(for_shell(note, is_note=True) for note in document.notes)
-    return replace(document, notes=notes)
+    sections = tuple(
+        replace(
+            section,
+            sentences=tuple(
+                replace(sentence, text=for_shell(sentence.text, is_note=True))
+                for sentence in section.sentences
+            ),
+        )
+        for section in document.sections
+    )
+    return replace(document, notes=notes, sections=sections)
 
 
 def reference_of(texts: Sequence[str] | None, protected: Sequence[str] | None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,25 +11,43 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fourfifths._cli.options import (
+    AgeFrom,
     Band,
+    DecimalMark,
+    ExactValues,
+    FailOn,
     Favorable,
+    HeaderRow,
+    Known,
+    On,
     Outcome,
     PageFormat,
     Protected,
+    Provenance,
     Reference,
+    Sheet,
     Source,
     Unknown,
+    ages,
     bands,
     check_writable,
     is_same_file,
+    opened,
     pairs,
+    provenance_of,
     rates,
+    reference_of,
     show,
+    verdict_code,
+    with_births,
 )
+from fourfifths._results import json_text
 from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from fourfifths._effect.files import FileRepair
+    from fourfifths._repair.proof import Proof
+    from fourfifths._results import Result
 
 
 class EffectChoice(StrEnum):
@@ -143,7 +162,14 @@ def repair(
         ),
     ] = None,
     band: Band = None,
+    age_from: AgeFrom = None,
+    on: On = None,
     unknown: Unknown = None,
+    known: Known = None,
+    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
+    decimal: DecimalMark = None,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,
@@ -179,6 +205,7 @@ def repair(
     output_format: Annotated[
         PageFormat, typer.Option("--format", help="How to show what the repair did.")
     ] = PageFormat.TABLE,
+    fail_on: FailOn = None,
 ) -> None:
     """Repair a table so that no rule on its columns can have disparate impact.
 
@@ -186,15 +213,26 @@ def repair(
     Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
     """
     _check_files(source, out, save, apply, overwrite=overwrite)
+    # Before OUT may take the place of the file.
+    provenance = provenance_of(source)
     from fourfifths._effect.effect import AuditRoles
     from fourfifths._effect.files import apply_repair, repair_file
 
     # A saved repair was judged when it was fitted; what it proves is shown again.
     detail = effect or (EffectChoice.FULL if apply is None else EffectChoice.NONE)
+    protected = with_births(protected, None if stratify_by else age_from)
+    table = opened(
+        source,
+        sheet=sheet,
+        header_row=header_row,
+        decimal=decimal,
+        known=known,
+        exact_values=exact_values,
+    )
     roles = AuditRoles(
         outcome=outcome,
         favorable=favorable,
-        reference=pairs(reference, "--reference", protected) or None,
+        reference=reference_of(reference, protected),
         beta=rates(beta),
     )
     choices = {
@@ -217,6 +255,11 @@ def repair(
             "--columns": columns,
             "--order": order,
             "--unknown": unknown,
+            "--known": known,
+            "--exact-values": exact_values or None,
+            "--decimal": decimal,
+            "--age-from": age_from,
+            "--on": on,
             "--save": save,
             "--band": band,
             "--amount": amount,
@@ -241,16 +284,17 @@ def repair(
                     f"{option}: has no meaning with --apply unless the effect is measured; leave "
                     "it out, or give --effect quick or --effect full"
                 )
-        repaired = apply_repair(source, apply, roles=None if detail is EffectChoice.NONE else roles)
+        repaired = apply_repair(table, apply, roles=None if detail is EffectChoice.NONE else roles)
     else:
         repaired = repair_file(
-            source,
+            table,
             protected=protected,
             stratify_by=stratify_by,
             columns=columns,
             orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
             amount=1.0 if amount is None else amount_of(amount),
-            bands=bands(band, protected or stratify_by),
+            bands=bands(band, age_from or protected or stratify_by),
+            ages=ages(age_from, on),
             options={name: value for name, value in choices.items() if value is not None}
             | {"random_state": random_state or 0},
             unknown=unknown or (),
@@ -262,33 +306,38 @@ def repair(
         repaired.repairer.save(save)
         typer.echo(f"wrote {save}", err=True)
     # The audits take far longer than the repair, so the files are there before they begin.
-    show_repair(repaired, detail, output_format)
+    proof = repaired.proof()
+    show_repair(repaired, proof, detail=detail, form=output_format, provenance=provenance)
+    # Where nothing is proven, nothing is certified.
+    raise typer.Exit(verdict_code("not certified" if proof is None else proof.verdict, fail_on))
 
 
-def show_repair(repaired: FileRepair, detail: EffectChoice, form: PageFormat) -> None:
+def show_repair(
+    repaired: FileRepair,
+    proof: Proof | None,
+    *,
+    detail: EffectChoice,
+    form: PageFormat,
+    provenance: Provenance,
+) -> None:
     """Show how the amount was found, what the repair did, and at the end what is proven."""
     amount = repaired.certified_amount
-    proof = repaired.proof()
     effect = None
     if detail is not EffectChoice.NONE:
         effect = repaired.effect("full" if detail is EffectChoice.FULL else "quick")
     if form is PageFormat.JSON:
-        import json
-
         report: dict[str, Any] = {"effect": None} if effect is None else effect.to_dict()
         report["certified_amount"] = None if amount is None else amount.to_dict()
         report["proof"] = None if proof is None else proof.to_dict()
-        sys.stdout.write(f"{json.dumps(report, indent=2, allow_nan=False)}\n")
+        report["provenance"] = asdict(provenance)
+        sys.stdout.write(f"{json_text(report)}\n")
         return
-    if amount is not None:
-        show(amount, form)
-        sys.stdout.write("\n")
-    if effect is not None:
-        show(effect, form)
-        if proof is not None:
+    results: list[Result] = [result for result in (amount, effect, proof) if result is not None]
+    for index, result in enumerate(results):
+        is_last = index == len(results) - 1
+        show(result, form, provenance if is_last else None)
+        if not is_last:
             sys.stdout.write("\n")
-    if proof is not None:
-        show(proof, form)
 
 
 def block_count_of(text: str) -> int | Literal["certified"]:
