@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,3 +113,27 @@ def test_bytes_that_the_terminal_cannot_show_are_replaced(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"\n?: " in done.stdout  # the finding of the group
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        (">&-", "fourfifths: standard output is closed; give it a file or a terminal\n"),
+        ("| true", ""),
+        pytest.param(
+            "> /dev/full",
+            "fourfifths: standard output cannot be written: No space left on device\n",
+            marks=pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full"),  # noqa: PTH110
+        ),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_line(redirection, message):
+    program = "from fourfifths._cli.main import main; main()"
+    done = subprocess.run(
+        ["bash", "-c", f'"{sys.executable}" -c "{program}" datasets {redirection}'],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == message
+    assert done.returncode == (2 if message else 0)

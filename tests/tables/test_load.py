@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import uuid
+from datetime import time
+
 import duckdb
 import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from kinds_of_tables import DATAFRAMES, EVERY_KIND, cells
 
+import fourfifths
+from fourfifths._effect.files import repair_file
 from fourfifths._tables.load import Rows, load_rows, one_row, rows_of
 from fourfifths._tables.types import ColumnType
 from fourfifths.errors import ColumnError, TableError
@@ -235,3 +242,119 @@ def test_one_row_must_have_every_column():
 def test_rows_know_their_length():
     assert len(Rows(array=np.zeros((5, 2)))) == 5
     assert len(rows_of(pa.table({"x": [1, 2]}))) == 2
+
+
+# ---------------------------------------------------------------- JSON lines
+
+JSON_LINES = [
+    '{"id": 123456789012345678901234567890, "g" : "a", "x": 1, "r":1.10, "t": "2020-01-01T10:00"}',
+    '{"x":5,"g":"b","n": {"x" : 1.10, "z":[1, 2]}, "id": 7, "r": 1.0}',
+    '{"g": "a", "x": 3, "e": "\\u00e9 \\"x\\": 9"}',
+    '{"g": "b", "r": 1e0}',
+    '{"g": "b", "x": 7}',
+    '{"x": null, "g": "a"}',
+]
+
+
+@pytest.fixture
+def json_rows(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(JSON_LINES) + "\n")
+    return load_rows(path)
+
+
+def with_x(rows, values):
+    frame = rows.dataframe.with_columns(nw.new_series("x", values, backend="pyarrow"))
+    return Rows(frame=frame, json_lines=rows.json_lines)
+
+
+def test_json_lines_come_back_with_only_the_changed_cells_changed(json_rows, tmp_path):
+    with_x(json_rows, [2, 5, 4, 9, None, None]).write(tmp_path / "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_text().splitlines() == [
+        JSON_LINES[0].replace('"x": 1', '"x": 2'),
+        JSON_LINES[1],
+        JSON_LINES[2].replace('"x": 3', '"x": 4'),
+        '{"g": "b", "r": 1e0, "x": 9}',
+        '{"g": "b", "x": null}',
+        JSON_LINES[5],
+    ]
+
+
+def test_a_column_that_is_dropped_is_taken_out_of_json_lines(json_rows, tmp_path):
+    frame = json_rows.dataframe.drop("g", "x")
+    Rows(frame=frame, json_lines=json_rows.json_lines).write(tmp_path / "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert lines[1] == '{"n": {"x" : 1.10, "z":[1, 2]}, "id": 7, "r": 1.0}'
+    for line, original in zip(lines, JSON_LINES, strict=True):
+        kept = {key: cell for key, cell in json.loads(original).items() if key not in "gx"}
+        assert json.loads(line) == kept
+
+
+def test_json_lines_keep_their_digits_in_other_files(json_rows, tmp_path):
+    rows = with_x(json_rows, [2, 5, 3, None, 7, None])
+    rows.write(tmp_path / "out.csv")
+    written = load_rows(tmp_path / "out.csv").dataframe
+    assert written["id"].to_list()[:2] == ["123456789012345678901234567890", "7"]
+    assert written["r"].to_list()[:4] == ["1.10", "1.0", None, "1e0"]
+    assert written["t"].to_list()[0] == "2020-01-01T10:00"
+    assert written["x"].to_list() == ["2", "5", "3", None, "7", None]
+    rows.write(tmp_path / "out.parquet")
+    written = load_rows(tmp_path / "out.parquet").dataframe
+    assert written["id"].to_list()[:2] == ["123456789012345678901234567890", "7"]
+    assert written["x"].to_list() == [2, 5, 3, None, 7, None]
+
+
+# ---------------------------------------------------------------- types of Arrow
+
+TEXTS = ["u", "v", "w", None] * 50
+ARROW_COLUMNS = {
+    "run-end encoded": pc.run_end_encode(pa.array(TEXTS)),
+    "views of texts": pa.array(TEXTS, type=pa.string_view()),
+    "a dictionary": pa.array(TEXTS).dictionary_encode(),
+    "a dictionary of views": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2, None] * 50, pa.int8()),
+        pa.array(["u", "v", "w"], type=pa.string_view()),
+    ),
+    "large texts": pa.array(TEXTS, type=pa.large_string()),
+}
+UNUSUAL_COLUMNS = {
+    "uuid": pa.ExtensionArray.from_storage(
+        pa.uuid(), pa.array([uuid.UUID(int=i % 3).bytes for i in range(200)], pa.binary(16))
+    ),
+    "bytes": pa.array([b"u", b"v"] * 100),
+    "times": pa.array([time(i % 24) for i in range(200)]),
+    "lists": pa.array([[i % 3] for i in range(200)]),
+    "nothing": pa.nulls(200),
+}
+
+
+def arrow_table(column):
+    people = {"g": ["a", "b", "b", "a", "b"] * 40, "y": [1, 0, 0, 1] * 50}
+    return pa.table(people | {"score": list(range(200)), "x": column})
+
+
+@pytest.mark.parametrize("kind", ARROW_COLUMNS)
+def test_every_way_to_store_texts_in_arrow_is_read(kind):
+    table = arrow_table(ARROW_COLUMNS[kind])
+    result = fourfifths.impact(table, protected="x", outcome="y", favorable=1)
+    counts = {group.group: (group.selected, group.n) for group in result.attributes[0].groups}
+    assert counts == {"u": (50, 50), "v": (0, 50), "w": (0, 50)}
+    repaired = fourfifths.Repairer("g", columns=["x"], scope="column").fit_transform(table)
+    assert set(repaired["x"].to_pylist()) == {"u", "v", "w", None}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL_COLUMNS)
+def test_an_unusual_column_does_not_keep_the_others_from_being_used(kind):
+    table = arrow_table(UNUSUAL_COLUMNS[kind])
+    result = fourfifths.impact(table, protected="g", outcome="y", favorable=1)
+    assert result.rows == 200
+    repaired = fourfifths.Repairer("g", columns=["score"], scope="column").fit_transform(table)
+    assert repaired.num_rows == 200
+
+
+def test_a_repair_of_a_file_repeats_what_was_assumed(tmp_path):
+    rows = "".join(f"{'ab'[i % 2]};{i}\n" for i in range(40))
+    (tmp_path / "t.csv").write_text("g;x\n" + rows)
+    options = {"scope": "column"}
+    repaired = repair_file(str(tmp_path / "t.csv"), protected=["g"], columns=["x"], options=options)
+    assert "t.csv was read with columns separated by semicolons" in repaired.effect("quick").notes

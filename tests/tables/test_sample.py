@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import tracemalloc
 
 import duckdb
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import chisquare
 
-from fourfifths._tables.sample import Features, days_of, read_features
+from fourfifths._tables.sample import Features, _distinct_texts, days_of, read_features
 from fourfifths._tables.table import open_table
 
 GROUPS = [(("a",),), (("b",),)]
@@ -320,3 +321,15 @@ def test_declared_categories_are_not_named():
     table = pl.DataFrame({"g": ["a", "b"] * 2, "v": ["1", "2", "low", "high"]})
     assert read(table, ["v"]).mixed == ("v",)
     assert read(table.with_columns(pl.col("v").cast(pl.Categorical)), ["v"]).mixed == ()
+
+
+def test_one_long_text_does_not_widen_all_others():
+    array = np.array([f"word {index}" for index in range(2_000)] + ["x" * 50_000], dtype=object)
+    tracemalloc.start()
+    texts, codes = _distinct_texts(array)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # As numpy's texts of equal width they would take 400 MB.
+    assert peak < 5_000_000
+    assert texts.tolist() == sorted(array)
+    assert texts[codes].tolist() == array.tolist()
