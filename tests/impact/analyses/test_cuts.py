@@ -68,6 +68,18 @@ def test_the_reference_is_the_highest_rate_at_each_cut():
     assert [(run.first, run.last) for run in result["b"].below] == [(5, 5)]
 
 
+def test_a_very_small_group_is_not_the_reference():
+    # All 9 of the small group have the best score; under ugesp a reference needs 10 rows.
+    table = scores(a=[1] * 50 + [2] * 50, b=[1] * 60 + [2] * 40, small=[2] * 9)
+    result = measure(table)
+    assert result.attributes[0].references == ("a", "a")
+    assert result["small"].impact_ratio == pytest.approx([1, 2])
+    chosen = fourfifths.impact(
+        table.assign(chosen=table["score"] > 1), protected="group", outcome="chosen"
+    )
+    assert chosen.attributes[0].reference == "a"
+
+
 def test_all_crossings_are_named():
     # The women's rates are 1, 1/2, 1/2 and 0 where the men's are 1, 1, 1/2 and 1/2.
     result = measure(scores(women=[1, 3], men=[2, 4]), reference="men")

@@ -20,6 +20,7 @@ from fourfifths._impact.analyses.counted import (
     counted_impact,
 )
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
+from fourfifths._impact.compare import reference_candidates
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule, RuleName, get_rule
 from fourfifths._results import Record, Result
@@ -27,7 +28,7 @@ from fourfifths._stats.cuts import rate_margin, ratio_band, runs
 from fourfifths._stats.proportions import divide
 from fourfifths._stats.ratio import ratio_interval
 from fourfifths._tables.counts import MISSING
-from fourfifths._tables.groups import Attribute, attributes, choose_reference
+from fourfifths._tables.groups import Attribute, Tally, attributes, choose_reference
 from fourfifths._tables.roles import Roles, assign_roles
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._text import number_text
@@ -659,14 +660,14 @@ def choose_references(
 ) -> tuple[int | None, IntArray]:
     """Return the designated reference, if there is one, and the reference at each cut.
 
-    As for `impact`: a group with a smaller share of the rows than the rule's minimum is not chosen
-    by its rate, unless all are so small.
+    As for `impact`, a very small group is not chosen by its rate (`reference_candidates`).
     """
     takes_highest = rule.reference == "highest"
     designated = roles.reference if takes_highest else roles.designated
     if takes_highest and not all(column in designated for column in attribute.protected):
-        is_large = n >= float(rule.minimum_share) * n.sum()
-        candidates = is_large if np.any(is_large) else np.ones(n.shape, dtype=bool)
+        # Who is a candidate depends on the sizes alone, which are the same at every cut.
+        sizes = Tally(rows=n, rows_selected=n, weight=n, weight_selected=n, effective=n)
+        candidates = reference_candidates(sizes, rule)
         # Of equal rates the first in the order of the groups.
         return None, np.argmax(np.where(candidates[:, None], rates, -1.0), axis=0)
     reference = choose_reference(
