@@ -142,8 +142,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         Whether the result is without the stratifying columns, so that a model after it in a
         pipeline does not see them.
     key : str, optional
-        The column of a dataframe that identifies a row, with a different value in each row of the
-        fit; it is never repaired. What is drawn for a row then comes from its key: the row gets the
+        The column of a dataframe that identifies a row, with a different value in each row of a
+        call; it is never repaired. What is drawn for a row then comes from its key: the row gets the
         same values in any call, whatever other rows are in it. Without a key it comes from the
         values that are repaired, and equal rows of one call are told apart by their order.
     random_state : int or None
