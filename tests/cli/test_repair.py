@@ -590,8 +590,11 @@ def test_the_table_is_written_before_the_auditors_run(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("sys.stdout.write", stop)
-    with pytest.raises(OSError, match="No space left"):
-        shell(*FIT)
+    answer = shell(*FIT)
+    assert answer.code == 2
+    assert answer.err.endswith(
+        "fourfifths: standard output cannot be written: No space left on device\n"
+    )
     assert scores(Path("out.csv")) == FULL
 
 

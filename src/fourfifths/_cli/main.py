@@ -185,7 +185,8 @@ def prepare_streams() -> None:
 
 def drop_output() -> None:
     """Let what is still to be written go nowhere, so that Python does not try again at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):  # a stream of Python's own has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(message: str) -> NoReturn:

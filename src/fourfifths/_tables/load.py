@@ -695,7 +695,9 @@ def _file_frame(file: TableFile, name: str) -> nw.DataFrame[Any]:
         native = parquet.ParquetFile(file.path).read()
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{name}: not readable as Parquet: {in_one_line(error)}") from error
-    native = plain_columns(native.rename_columns(file.relation.columns))
+    if native.column_names != file.relation.columns:
+        native = native.rename_columns(file.relation.columns)
+    native = plain_columns(native)
     frame: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
     return frame
 

@@ -255,7 +255,7 @@ def _wrap(
     file: TableFile | None = None,
 ) -> Table:
     try:
-        frame = nw.from_native(plain_columns(native)).lazy()
+        frame = nw.from_native(plain_columns(native, times=True)).lazy()
         columns = frame.collect_schema().names()
     except nw.exceptions.DuplicateError as error:
         raise TableError(f"{name}: two columns have the same name: {in_one_line(error)}") from error
@@ -306,23 +306,23 @@ def plain_relation(relation: Any, names: Mapping[str, str] | None = None) -> Any
     return relation.project(", ".join(expressions))
 
 
-def plain_columns(native: Any) -> Any:
+def plain_columns(native: Any, *, times: bool = False) -> Any:
     """Return an Arrow table with its columns in types that every library reads.
 
-    Texts and runs may be stored in several ways, which do not change what they mean. Anything but
-    an Arrow table is returned as it is.
+    Texts and runs may be stored in several ways, which do not change what they mean. Times become
+    texts if asked. Anything but an Arrow table is returned as it is.
     """
     module = type(native).__module__.partition(".")[0]
     if module != "pyarrow" or not hasattr(native, "set_column"):
         return native
     for index, field_type in enumerate(native.schema.types):
-        column = _plain_arrow(native.column(index))
+        column = _plain_arrow(native.column(index), times=times)
         if column.type != field_type:
             native = native.set_column(index, native.schema.names[index], column)
     return native
 
 
-def _plain_arrow(column: Any) -> Any:
+def _plain_arrow(column: Any, *, times: bool) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -345,8 +345,7 @@ def _plain_arrow(column: Any) -> Any:
         ]
         index_type = column.type.index_type
         column = pa.chunked_array(chunks, type=pa.dictionary(index_type, pa.string()))
-    is_text = types.is_string_view(column.type) or types.is_time(column.type)
-    if is_text or types.is_null(column.type):
+    if types.is_string_view(column.type) or (times and types.is_time(column.type)):
         return column.cast(pa.string())
     return column.cast(pa.float32()) if types.is_float16(column.type) else column
 
