@@ -167,6 +167,14 @@ TEXT_FILES = {
     "titles with the commas of a sheet": MessyFile(
         name="t.csv", make=text(PADDED_TITLES + CSV), note="names of the columns in line 3"
     ),
+    "titles with other line ends": MessyFile(
+        name="t.csv",
+        make=text(TITLES + csv_text(line_end="\r\n")),
+        note="names of the columns in line 4",
+    ),
+    "a header with another line end": MessyFile(
+        name="t.csv", make=text(CSV.replace("\n", "\r\n", 1))
+    ),
     "titles with quotes": MessyFile(
         name="t.csv",
         make=text('"Applicants, ""2025"""\nprinted "late\n' + CSV),
@@ -200,12 +208,12 @@ TEXT_FILES = {
         error="header_row=999: .* no such line",
     ),
     "empty columns at the end": MessyFile(
-        name="t.csv", make=text(PADDED), note="without the empty 2 columns at the end"
+        name="t.csv", make=text(PADDED), note="the empty 2 columns at the end"
     ),
     "empty fields at the end of the rows": MessyFile(
         name="t.csv",
         make=text(csv_text([[*row, ""] for row in ROWS])),
-        note="without the empty 1 column at the end",
+        note="the empty 1 column at the end",
     ),
     "an empty name at the end of the header": MessyFile(
         name="t.csv", make=text(csv_text(names=[*NAMES, ""]))

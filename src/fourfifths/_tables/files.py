@@ -415,9 +415,15 @@ class Layout:
 
     @property
     def line_end(self) -> str:
-        """The end of the line of names, which is that of every record."""
-        end = re.search(r"[\r\n]*$", self.lines[self.line.last_line - 1])
-        return end[0] if end and end[0] else "\n"
+        """The end of the first line below the names, which is that of every record."""
+        ends = [_line_end(line) for line in self.lines[self.line.last_line - 1 :][:2]]
+        return ends[-1] or ends[0] or "\n"
+
+    @property
+    def has_other_line_ends(self) -> bool:
+        """Whether a line down to that of the names ends in another way."""
+        head = self.lines[: self.line.last_line]
+        return any(_line_end(line) not in ("", self.line_end) for line in head)
 
     @property
     def fit(self) -> tuple[bool, bool, bool, int]:
@@ -480,6 +486,7 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
         encoding.name not in ("utf-8", "utf-8-sig")
         or any('"' in title for title in layout.lines[: line.first_line - 1])
         or line.last_line > line.first_line
+        or layout.has_other_line_ends
     )
     copy = _utf8_copy(path, encoding, layout, len(keys)) if must_be_copied else None
     # It reads the header as a record, so it must have as many fields as the rows.
@@ -524,7 +531,7 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
         f"the names of the columns in line {line.first_line}, and what is above left out": (
             not layout.header.is_plain and reading.header_row is None
         ),
-        f"without the empty {_count(empty, 'column')} at the end": empty,
+        f"the empty {_count(empty, 'column')} at the end left out": empty,
     }
     said = "; ".join(text for text, is_so in assumed.items() if is_so)
     return replace(file, notes=(f"{path.name} was read with {said}",) if said else ())
@@ -826,6 +833,10 @@ def _open_bytes(path: Path) -> IO[bytes]:
 def _open_text(path: Path, encoding: str) -> io.TextIOWrapper:
     encoding = "utf-8-sig" if encoding == "utf-8" else encoding
     return io.TextIOWrapper(_open_bytes(path), encoding, newline="")
+
+
+def _line_end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
 
 
 def _count(number: int, noun: str) -> str:
