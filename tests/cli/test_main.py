@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import fourfifths
+from fourfifths._cli import main as cli
+from fourfifths._cli.main import load_command
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
@@ -56,6 +58,13 @@ def test_the_help_of_a_command_is_at_most_80_columns_wide(shell, monkeypatch, co
     monkeypatch.setenv("COLUMNS", "80")
     lines = shell(command, "--help").out.splitlines()
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_list_of_commands_says_what_the_command_says(command):
+    loaded = load_command(command)
+    assert loaded.name == command
+    assert loaded.help.split("\n\n")[0].replace("\n", " ") == cli.COMMANDS[command].summary
 
 
 @pytest.mark.parametrize("command", COMMANDS)

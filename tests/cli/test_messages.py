@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 
 import pytest
-import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fourfifths._cli.main import app
+from fourfifths._cli.main import COMMANDS, load_command
 from fourfifths._cli.messages import (
     NO_VALUE,
     OPTIONS,
@@ -158,13 +157,13 @@ def test_no_text_is_an_error(message):
 
 
 def test_every_option_of_the_table_is_an_option_of_a_command():
-    commands = typer.main.get_command(app).commands.values()
+    commands = [load_command(name) for name in COMMANDS]
     options = {name for command in commands for entry in command.params for name in entry.opts}
     assert {option.name for option in OPTIONS.values()} <= options
 
 
 def test_every_option_with_a_value_is_in_the_table():
-    commands = typer.main.get_command(app).commands.values()
+    commands = [load_command(name) for name in COMMANDS]
     options = {name for command in commands for entry in command.params for name in entry.opts}
     # What the shell itself reads; no message of the library is about it.
     own = {

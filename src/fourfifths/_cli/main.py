@@ -8,87 +8,146 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from fourfifths._cli.about import datasets, demo, rules
-from fourfifths._cli.analyses.check import check
-from fourfifths._cli.analyses.cuts import cuts
-from fourfifths._cli.analyses.monitor import monitor
-from fourfifths._cli.analyses.share import share
-from fourfifths._cli.analyses.stages import stages
-from fourfifths._cli.audit import audit
-from fourfifths._cli.certify import certify, verify
-from fourfifths._cli.repair import repair
-from fourfifths._cli.reproduce import reproduce
-from fourfifths._cli.tradeoff import tradeoff
 from fourfifths._text import printable
 from fourfifths.errors import FourfifthsError, OptionError, RepairError
 
-app = typer.Typer(
-    name="fourfifths",
-    help=(
-        "Measure disparate impact, certify that a table cannot cause it, and repair one that can. "
-        "Every finding and verdict comes with the figures it rests on. None is legal advice."
+
+@dataclass(frozen=True, kw_only=True)
+class CommandEntry:
+    """A command that is loaded when it is asked for.
+
+    Attributes
+    ----------
+    module : str
+        Where in this room the function of the command's name is.
+    summary : str
+        The first sentence of its help.
+    examples : tuple of str
+        Two, which its help ends with.
+    """
+
+    module: str
+    summary: str
+    examples: tuple[str, str]
+
+
+COMMANDS: Mapping[str, CommandEntry] = {
+    "audit": CommandEntry(
+        module="audit",
+        summary="Measure what happened: selection rates, impact ratios, tests, findings.",
+        examples=(
+            "fourfifths audit adult --protected sex --protected race",
+            "fourfifths audit hired.xlsx --protected race --outcome hired --out audit.md",
+        ),
     ),
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain help: loading what draws boxes takes longer than all the rest
-)
-# Each command, and the two examples that its help ends with.
-COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
-    audit: (
-        "fourfifths audit adult --protected sex --protected race",
-        "fourfifths audit hired.xlsx --protected race --outcome hired --out audit.md",
+    "certify": CommandEntry(
+        module="certify",
+        summary="Certify that auditors find no rule on the other columns with disparate impact.",
+        examples=(
+            "fourfifths certify ricci",
+            "fourfifths certify loans.csv --protected sex --outcome approved --out c.json",
+        ),
     ),
-    certify: (
-        "fourfifths certify ricci",
-        "fourfifths certify loans.csv --protected sex --outcome approved --out c.json",
+    "verify": CommandEntry(
+        module="certify",
+        summary="Run a certificate again and check that the result is the same.",
+        examples=("fourfifths verify c.json loans.csv", "fourfifths verify certificate.json adult"),
     ),
-    verify: (
-        "fourfifths verify c.json loans.csv",
-        "fourfifths verify certificate.json adult",
+    "repair": CommandEntry(
+        module="repair",
+        summary="Repair a table so that no rule on its columns can have disparate impact.",
+        examples=(
+            "fourfifths repair adult repaired.parquet --save repair.json",
+            "fourfifths repair new.csv out.csv --apply repair.json",
+        ),
     ),
-    repair: (
-        "fourfifths repair adult repaired.parquet --save repair.json",
-        "fourfifths repair new.csv out.csv --apply repair.json",
+    "tradeoff": CommandEntry(
+        module="tradeoff",
+        summary="Show what each amount of repair costs, measured on rows that were held out.",
+        examples=(
+            "fourfifths tradeoff german --model LR --out curve.csv --plot curve.png",
+            "fourfifths tradeoff loans.csv --protected sex --outcome approved --repeats 5",
+        ),
     ),
-    tradeoff: (
-        "fourfifths tradeoff german --model LR --out curve.csv --plot curve.png",
-        "fourfifths tradeoff loans.csv --protected sex --outcome approved --repeats 5",
+    "stages": CommandEntry(
+        module="analyses.stages",
+        summary="Measure each step of a selection, and the bottom line.",
+        examples=(
+            "fourfifths stages h.csv --protected sex --stage interviewed --stage hired",
+            "fourfifths stages h.csv --protected sex --stage-column at --order new,hired",
+        ),
     ),
-    stages: (
-        "fourfifths stages h.csv --protected sex --stage interviewed --stage hired",
-        "fourfifths stages h.csv --protected sex --stage-column at --order new,hired",
+    "cuts": CommandEntry(
+        module="analyses.cuts",
+        summary="Measure the impact ratio at every cut of a score, and where it crosses 4/5.",
+        examples=(
+            "fourfifths cuts ricci --score combined --select 0.2 --plot cuts.png",
+            "fourfifths cuts tests.csv --protected race --score points --score-bands 10",
+        ),
     ),
-    cuts: (
-        "fourfifths cuts ricci --score combined --select 0.2 --plot cuts.png",
-        "fourfifths cuts tests.csv --protected race --score points --score-bands 10",
+    "share": CommandEntry(
+        module="analyses.share",
+        summary="Compare a group's number among the selected with its share of a population.",
+        examples=(
+            "fourfifths share 339 870 --share 0.791",
+            "fourfifths share --file years.csv --period Year --share 0.154",
+        ),
     ),
-    share: (
-        "fourfifths share 339 870 --share 0.791",
-        "fourfifths share --file years.csv --period Year --share 0.154",
+    "check": CommandEntry(
+        module="analyses.check",
+        summary=(
+            "Recompute a published table: which rates and ratios do not follow from its counts."
+        ),
+        examples=(
+            "fourfifths check audit.csv --group Race --n N --rate Rate --ratio Ratio",
+            "fourfifths check audit.csv --group Race --n N --selected Hired --total 900",
+        ),
     ),
-    check: (
-        "fourfifths check audit.csv --group Race --n N --rate Rate --ratio Ratio",
-        "fourfifths check audit.csv --group Race --n N --selected Hired --total 900",
+    "monitor": CommandEntry(
+        module="analyses.monitor",
+        summary=(
+            "Weigh the evidence about impact ratios after every batch; looking early costs nothing."
+        ),
+        examples=(
+            "fourfifths monitor log.jsonl --add week32.csv",
+            "fourfifths monitor log.jsonl --plot evidence.png",
+        ),
     ),
-    monitor: (
-        "fourfifths monitor log.jsonl --add week32.csv",
-        "fourfifths monitor log.jsonl --plot evidence.png",
+    "reproduce": CommandEntry(
+        module="reproduce",
+        summary=(
+            "Rerun the paper's experiments and check its claims. A run that was stopped goes on."
+        ),
+        examples=(
+            "fourfifths reproduce --quick --out quick",
+            "fourfifths reproduce --only german --out german",
+        ),
     ),
-    reproduce: (
-        "fourfifths reproduce --quick --out quick",
-        "fourfifths reproduce --only german --out german",
+    "datasets": CommandEntry(
+        module="about",
+        summary="List the shipped data sets, their roles, sources and licences.",
+        examples=("fourfifths datasets", "fourfifths audit ricci"),
     ),
-    datasets: ("fourfifths datasets", "fourfifths audit ricci"),
-    rules: ("fourfifths rules", "fourfifths audit ricci --rule ofccp"),
-    demo: ("fourfifths demo", "fourfifths demo > demo.txt"),
+    "rules": CommandEntry(
+        module="about",
+        summary="List the rules, their sources and their standing in law.",
+        examples=("fourfifths rules", "fourfifths audit ricci --rule ofccp"),
+    ),
+    "demo": CommandEntry(
+        module="about",
+        summary="Measure, certify and repair a shipped data set, without the network.",
+        examples=("fourfifths demo", "fourfifths demo > demo.txt"),
+    ),
 }
 
 
@@ -114,9 +173,53 @@ def takes_one_value(parameter: Any) -> bool:
     return is_option and not parameter.multiple and not parameter.is_flag
 
 
-for command, examples in COMMANDS.items():
+class LazyGroup(TyperGroup):
+    """The commands, of which only the one that is asked for is loaded.
+
+    Reading the options of all of them takes longer than the rest of ``--help``.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # typer suggests one of these names for a misspelt command.
+        self.commands: Any = dict.fromkeys(COMMANDS)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - typer's signature
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - typer's signature
+        """Return a command, or None if there is no such command."""
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """Write the list of commands of the help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+
+def load_command(name: str) -> Any:
+    """Return a command as typer makes it of its function."""
+    entry = COMMANDS[name]
+    function = getattr(import_module(f"fourfifths._cli.{entry.module}"), name)
+    lone = typer.Typer(add_completion=False, rich_markup_mode=None)
     # \b keeps the lines as they are.
-    app.command(cls=OnceCommand, epilog="\b\nExamples:\n  " + "\n  ".join(examples))(command)
+    epilog = "\b\nExamples:\n  " + "\n  ".join(entry.examples)
+    lone.command(name=name, cls=OnceCommand, epilog=epilog)(function)
+    return typer.main.get_command(lone)
+
+
+app = typer.Typer(
+    name="fourfifths",
+    help=(
+        "Measure disparate impact, certify that a table cannot cause it, and repair one that can. "
+        "Every finding and verdict comes with the figures it rests on. None is legal advice."
+    ),
+    cls=LazyGroup,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: loading what draws boxes takes longer than all the rest
+)
 
 
 def version_callback(value: bool) -> None:  # noqa: FBT001 - typer's signature
