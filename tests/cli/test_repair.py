@@ -19,7 +19,7 @@ from certificates import certificate
 from pyarrow import parquet
 
 import fourfifths
-from fourfifths._cli.options import PageFormat
+from fourfifths._cli.options import PageFormat, provenance_of
 from fourfifths._cli.repair import EffectChoice, show_repair
 from fourfifths._effect.amount import CertifiedAmount, Step
 from fourfifths._effect.files import repair_file
@@ -544,7 +544,9 @@ def test_nothing_of_the_effect_is_shown_if_asked(shell: Shell, source: Path, sho
     assert answer.code == 0
     assert scores(Path("out.csv")) == FULL
     if shown == "json":
-        assert json.loads(answer.out) == {
+        content = json.loads(answer.out)
+        assert content.pop("provenance")["file"] == "in.csv"
+        assert content == {
             "effect": None,
             "certified_amount": None,
             "proof": None,
@@ -838,7 +840,13 @@ def test_the_amount_found_is_told_in_every_format(
     options: dict[str, Any] = {"amount": "certified", "least_certified_amount": found}
     columns: dict[str, Any] = {"protected": ["group"], "columns": ["score"]}
     repaired = repair_file(str(path), **columns, **options, options={"scope": "column"})
-    show_repair(repaired, EffectChoice.QUICK, PageFormat(shown))
+    show_repair(
+        repaired,
+        None,
+        detail=EffectChoice.QUICK,
+        form=PageFormat(shown),
+        provenance=provenance_of(str(path)),
+    )
     out = capsys.readouterr().out
     if shown == "json":
         amount = json.loads(out)["certified_amount"]

@@ -213,8 +213,6 @@ def repair(
     Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
     """
     _check_files(source, out, save, apply, overwrite=overwrite)
-    # Before OUT may take the place of the file.
-    provenance = provenance_of(source)
     from fourfifths._effect.effect import AuditRoles
     from fourfifths._effect.files import apply_repair, repair_file
 
@@ -229,6 +227,8 @@ def repair(
         known=known,
         exact_values=exact_values,
     )
+    # Before OUT may take the place of the file.
+    provenance = provenance_of(source)
     roles = AuditRoles(
         outcome=outcome,
         favorable=favorable,
