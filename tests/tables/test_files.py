@@ -39,6 +39,8 @@ from fourfifths._tables.files import (
     write_whole,
 )
 from fourfifths._tables.load import load_rows
+from fourfifths._tables.values import Reading
+from fourfifths._tables.workbook import read_workbook
 from fourfifths.errors import OptionError, OutputError, TableError
 
 CSV = "race,hired\nB,yes\nB,no\nW,yes\nW,yes\n"
@@ -190,7 +192,9 @@ def test_a_folder_is_no_file(tmp_path):
 
 
 def test_reading_makes_no_rows(tmp_path):
-    relation = open_file(put(tmp_path / "t.csv", CSV)).relation
+    relation = open_file(
+        put(tmp_path / "t.csv", CSV), Reading(), read_workbook=read_workbook
+    ).relation
     assert relation.columns == ["race", "hired"]
 
 

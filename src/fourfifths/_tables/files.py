@@ -137,7 +137,7 @@ class TableFile:
             where = f" (from line {line[1]} on)" if line else ""
             return TableError(f"{name}: a quote is not closed{where}; close or remove it")
         if self.kind == "csv" and "Expected Number of Columns" in message:
-            return TableError(f"{name}: {self._ragged(message)}")
+            return TableError(f"{name}: {self.ragged_line(message)}")
         return TableError(f"{name}: cannot be read: {in_one_line(error)}")
 
     def lines(self) -> Any:
@@ -145,7 +145,7 @@ class TableFile:
         source = _sql_text(_literal(self.path))
         return _connection().sql(f"FROM read_ndjson_objects({source})").to_arrow_table().column(0)
 
-    def _ragged(self, message: str) -> str:
+    def ragged_line(self, message: str) -> str:
         """Say which line has too many or too few fields."""
         pattern = r"on Line: (\d+).*Number of Columns: (\d+) Found: (\d+)"
         numbers = re.search(pattern, message, re.DOTALL)
@@ -183,13 +183,17 @@ def kind_of(path: Path) -> FileKind:
     raise TableError(f"{path}: unknown kind of file; expected a name ending in {listed(ENDINGS)}")
 
 
-def open_file(path: str | os.PathLike[str], reading: Reading | None = None) -> TableFile:
+def open_file(
+    path: str | os.PathLike[str],
+    reading: Reading,
+    *,
+    read_workbook: Callable[[Path, Reading], tuple[Any, tuple[str, ...]]],
+) -> TableFile:
     """Open a CSV, Parquet or JSON lines file, or a workbook, without loading its rows.
 
     The values of a CSV stay text, exactly as written: "01" is not 1, and only an empty field is
-    missing. Only the rows of a workbook are loaded at once.
+    missing. Only the rows of a workbook are loaded at once, by `read_workbook`.
     """
-    reading = reading or Reading()
     if ADDRESS.match(os.fspath(path)):
         raise TableError(f"{os.fspath(path)}: is an address; download the file first")
     path = Path(path)
@@ -198,15 +202,13 @@ def open_file(path: str | os.PathLike[str], reading: Reading | None = None) -> T
         raise OptionError(f"sheet={reading.sheet!r}: {path} is no workbook; leave it out")
     if reading.header_row is not None and kind in ("parquet", "json"):
         raise OptionError(f"header_row={reading.header_row}: {path} has no line of names")
-    _check_start(path, kind)
+    check_start(path, kind)
     if kind == "workbook":
-        from fourfifths._tables.workbook import read_workbook
-
         table, notes = read_workbook(path, reading)
         relation = _connection().from_arrow(table)
         return TableFile(path=path, kind=kind, relation=relation, notes=notes)
     if kind == "csv":
-        return _open_csv(path, reading)
+        return open_csv(path, reading)
 
     import duckdb
 
@@ -226,10 +228,10 @@ def open_file(path: str | os.PathLike[str], reading: Reading | None = None) -> T
                 error
             )
         raise TableError(f"{path}: not readable as {kind.upper()}: {in_one_line(error)}") from error
-    return _with_written_names(TableFile(path=path, kind=kind, relation=relation))
+    return with_written_names(TableFile(path=path, kind=kind, relation=relation))
 
 
-def _with_written_names(file: TableFile) -> TableFile:
+def with_written_names(file: TableFile) -> TableFile:
     """Return a Parquet file whose columns that differ only in case are told apart by position."""
     names = file.relation.columns
     lower_names = {name.lower() for name in names}
@@ -275,7 +277,7 @@ def _literal(path: Path) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path.resolve()))
 
 
-def _first_bytes(path: Path) -> bytes:
+def first_bytes(path: Path) -> bytes:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -293,9 +295,9 @@ def _first_bytes(path: Path) -> bytes:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _check_start(path: Path, kind: FileKind) -> None:
+def check_start(path: Path, kind: FileKind) -> None:
     """Raise an error if a file cannot be read, or its content does not match its ending."""
-    start = _first_bytes(path)
+    start = first_bytes(path)
     text = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if not text:
         raise TableError(f"{path}: the file is empty")
@@ -307,7 +309,7 @@ def _check_start(path: Path, kind: FileKind) -> None:
             f"{path}: its name says Excel workbook, but the file is not, or is locked; {remedy}"
         )
     if kind == "json":
-        _check_json_start(path, text)
+        check_json_start(path, text)
     if kind == "csv":
         for foreign, name in FOREIGN_STARTS.items():
             if text.lower().startswith(foreign.lower()):
@@ -317,7 +319,7 @@ def _check_start(path: Path, kind: FileKind) -> None:
                 )
 
 
-def _check_json_start(path: Path, start: bytes) -> None:
+def check_json_start(path: Path, start: bytes) -> None:
     if start.startswith(b"[") or not start.startswith(b"{"):
         raise TableError(
             f"{path}: its name says JSON lines, but the first line does not begin with '{{'; "
@@ -431,7 +433,7 @@ class Layout:
         width = len(self.line.cells)
         header = "".join(self.lines[self.line.first_line - 1 : self.line.last_line])
         is_even = {len(cells) for cells in self.rows} <= {width}
-        return width > 1, _is_well_quoted(header, self.delimiter), is_even, width
+        return width > 1, is_well_quoted(header, self.delimiter), is_even, width
 
     def names(self, path: Path) -> list[str]:
         """Return a name for each field of a row; it is empty where the header has none.
@@ -467,9 +469,9 @@ class TemporaryCopy:
         weakref.finalize(self, path.unlink, missing_ok=True)
 
 
-def _open_csv(path: Path, reading: Reading) -> TableFile:
-    encoding = _encoding_of(path)
-    layout = _layout(path, encoding, reading)
+def open_csv(path: Path, reading: Reading) -> TableFile:
+    encoding = encoding_of(path)
+    layout = layout_of(path, encoding, reading)
     line, names = layout.line, layout.names(path)
     keys = unique_names(names)
     is_tabs = path.name.lower().endswith((".tsv", ".tsv.gz"))
@@ -488,7 +490,7 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
         or line.last_line > line.first_line
         or layout.has_other_line_ends
     )
-    copy = _utf8_copy(path, encoding, layout, len(keys)) if must_be_copied else None
+    copy = utf8_copy(path, encoding, layout, len(keys)) if must_be_copied else None
     # It reads the header as a record, so it must have as many fields as the rows.
     skips_header = copy is None and len(line.cells) != len(names)
     skipped_lines = line.last_line if skips_header else line.first_line - 1
@@ -519,7 +521,7 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
         first_row_line=line.last_line + 1,
         copy=copy,
     )
-    empty = _empty_at_the_end(file, names, keys, layout.rows if layout.is_whole else None)
+    empty = empty_at_the_end(file, names, keys, layout.rows if layout.is_whole else None)
     if empty:
         file = replace(file, relation=relation.project(", ".join(map(_sql_name, keys[:-empty]))))
     is_declared = is_tabs or DELIMITER_LINE.match(layout.lines[0])
@@ -537,7 +539,7 @@ def _open_csv(path: Path, reading: Reading) -> TableFile:
     return replace(file, notes=(f"{path.name} was read with {said}",) if said else ())
 
 
-def _empty_at_the_end(
+def empty_at_the_end(
     file: TableFile,
     names: Sequence[str],
     keys: Sequence[str],
@@ -593,7 +595,7 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def _encoding_of(path: Path) -> Encoding:
+def encoding_of(path: Path) -> Encoding:
     """Return how a text file's letters are written: UTF-8 unless that is impossible."""
     with _open_bytes(path) as stream:
         try:
@@ -639,7 +641,7 @@ def _encoding_of(path: Path) -> Encoding:
     return Encoding(name="cp1252", example=repr(word))
 
 
-def _head(path: Path, encoding: Encoding) -> tuple[str, bool]:
+def head_of(path: Path, encoding: Encoding) -> tuple[str, bool]:
     """Return the first complete lines of a text file, and whether they are all that it has."""
     size = HEAD_BYTES
     while True:
@@ -660,7 +662,7 @@ def _head(path: Path, encoding: Encoding) -> tuple[str, bool]:
         size = MAX_HEAD_BYTES
 
 
-def _records(text: str, delimiter: str, *, is_whole: bool, first_line: int = 1) -> list[Record]:
+def records_of(text: str, delimiter: str, *, is_whole: bool, first_line: int = 1) -> list[Record]:
     """Return the first records of a text; one that a quote leaves open is not among them."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     records, start = [], 0
@@ -681,9 +683,9 @@ def _records(text: str, delimiter: str, *, is_whole: bool, first_line: int = 1) 
     return records
 
 
-def _layout(path: Path, encoding: Encoding, reading: Reading) -> Layout:
+def layout_of(path: Path, encoding: Encoding, reading: Reading) -> Layout:
     """Return how the first lines of a CSV file are laid out."""
-    text, is_whole = _head(path, encoding)
+    text, is_whole = head_of(path, encoding)
     lines = io.StringIO(text, newline="").readlines()
     first_line, delimiters = 1, DELIMITERS
     declared = DELIMITER_LINE.fullmatch(lines[0])
@@ -699,7 +701,7 @@ def _layout(path: Path, encoding: Encoding, reading: Reading) -> Layout:
     rest = "".join(lines[first_line - 1 :])
     layouts, problems = list[Layout](), list[str]()
     for delimiter in delimiters:
-        records = _records(rest, delimiter, is_whole=is_whole, first_line=first_line)
+        records = records_of(rest, delimiter, is_whole=is_whole, first_line=first_line)
         header: Header | None = Header(index=0, is_plain=True)
         if reading.header_row is None:
             header = find_header([record.cells for record in records])
@@ -727,7 +729,7 @@ def _layout(path: Path, encoding: Encoding, reading: Reading) -> Layout:
     return best
 
 
-def _is_well_quoted(record: str, delimiter: str) -> bool:
+def is_well_quoted(record: str, delimiter: str) -> bool:
     """Return whether quotes surround whole fields, if a record is split at this delimiter."""
     try:
         list(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter, strict=True))
@@ -772,7 +774,7 @@ def find_header(records: Sequence[Sequence[str]]) -> Header | None:
     for index in present[1:MAX_TITLE_RECORDS]:
         if names_most_columns(index):
             below = [records[row] for row in present if row > index and len(records[row]) == width]
-            if _is_header(records[index], below):
+            if is_header(records[index], below):
                 return Header(index=index, is_plain=False)
             break
     # A header of which most columns have no name is one still.
@@ -780,11 +782,11 @@ def find_header(records: Sequence[Sequence[str]]) -> Header | None:
     return Header(index=first, is_plain=first == 0) if has_rows_of_its_width else None
 
 
-def _is_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+def is_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether a record is evidently no row of the table below it."""
     names = [cell.strip() for cell in cells]
     words = [name for name in names if name]
-    if len(set(words)) < len(words) or any(_is_value(word) for word in words):
+    if len(set(words)) < len(words) or any(is_value(word) for word in words):
         return False
     has_evidence = False
     for index, name in enumerate(names):
@@ -796,16 +798,16 @@ def _is_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         if name in values:
             return False
         is_repeated = len(set(values)) < len(values)
-        has_evidence = has_evidence or is_repeated or all(map(_is_value, values))
+        has_evidence = has_evidence or is_repeated or all(map(is_value, values))
     return has_evidence
 
 
-def _is_value(text: str) -> bool:
+def is_value(text: str) -> bool:
     """Return whether a text is a number or a date, which is no column's name."""
     return is_number(text) or DATE_CELL.fullmatch(text) is not None
 
 
-def _utf8_copy(path: Path, encoding: Encoding, layout: Layout, width: int) -> TemporaryCopy:
+def utf8_copy(path: Path, encoding: Encoding, layout: Layout, width: int) -> TemporaryCopy:
     """Copy a text file as UTF-8, with a plain header in the place of its first lines."""
     with tempfile.NamedTemporaryFile(
         "w", prefix="fourfifths-", suffix=".csv", encoding="utf-8", newline="", delete=False
@@ -875,7 +877,7 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
             return
         if not path.parent.is_dir():
             raise OutputError(f"{user_path}: cannot be written: there is no folder {path.parent}")
-        _remove_remains(path)
+        remove_remains(path)
         handle, name = tempfile.mkstemp(
             prefix=f"{_temporary_start(path)}{os.getpid()}-", suffix=path.suffix, dir=path.parent
         )
@@ -885,7 +887,7 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
     temporary = Path(name)
     try:
         write(temporary)
-        temporary.chmod(_permissions(path))
+        temporary.chmod(permissions_of(path))
         # On disk before it has the name: a machine that stops now leaves the old file or the new.
         with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
@@ -897,7 +899,7 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
             temporary.unlink()
 
 
-def _permissions(path: Path) -> int:
+def permissions_of(path: Path) -> int:
     """Return the permissions of a file, or those that a new one gets."""
     with suppress(FileNotFoundError):
         return stat.S_IMODE(path.stat().st_mode)
@@ -911,18 +913,18 @@ def _temporary_start(path: Path) -> str:
     return f".{path.stem}-{platform.node()}-"
 
 
-def _remove_remains(path: Path) -> None:
+def remove_remains(path: Path) -> None:
     """Remove temporary files of runs that were killed while they wrote this file."""
     start = _temporary_start(path)
     remains = re.compile(re.escape(start) + r"(\d+)-\w+" + re.escape(path.suffix))
     for file in path.parent.iterdir():
         name = remains.fullmatch(file.name)
-        if name and not _is_running(int(name[1])):
+        if name and not is_running(int(name[1])):
             with suppress(OSError):
                 file.unlink()
 
 
-def _is_running(process: int) -> bool:
+def is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:

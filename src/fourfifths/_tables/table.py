@@ -26,6 +26,7 @@ from fourfifths._tables.values import (
     with_room_for_null,
     without_missing,
 )
+from fourfifths._tables.workbook import read_workbook
 from fourfifths.errors import ColumnError, OptionError, TableError, listed, nearest
 
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
@@ -184,7 +185,7 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
     if isinstance(source, str) and "." not in source and source in datasets.names():
         source = datasets.load(source)
     if isinstance(source, datasets.Dataset):
-        file = open_file(source.path)
+        file = open_file(source.path, reading, read_workbook=read_workbook)
         return _wrap(file.relation, name=source.name, reading=reading, dataset=source, file=file)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
@@ -193,7 +194,7 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
                 f"{path}: neither a file nor a shipped data set{nearest(path, datasets.names())} "
                 f"(data sets: {listed(datasets.names())})"
             )
-        file = open_file(path, reading)
+        file = open_file(path, reading, read_workbook=read_workbook)
         return _wrap(file.relation, name=path, reading=reading, file=file)
     for option in ("sheet", "header_row"):
         if getattr(reading, option) is not None:

@@ -69,14 +69,14 @@ def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
         ) from None
     try:
         workbook = calamine.CalamineWorkbook.from_path(str(path.resolve()))
-        name = _chosen_sheet(path, workbook, reading)
+        name = chosen_sheet(path, workbook, reading)
         sheet = workbook.get_sheet_by_name(name)
         head = list(islice(_rows(sheet), reading.header_row or MAX_HEAD_RECORDS))
     except calamine.CalamineError as error:
         raise TableError(f"{path}: not readable as a workbook: {error}") from error
-    header_row = _header_row(path, name, head, reading)
-    _check_merged(path, sheet, header_row)
-    marks = _marks(path, name).below(header_row)
+    header_row = find_header_row(path, name, head, reading)
+    check_merged(path, sheet, header_row)
+    marks = marks_of(path, name).below(header_row)
     if marks.without_result:
         raise TableError(
             f"{path}: {len(marks.without_result):,} formulas of sheet {name!r} were never computed "
@@ -84,7 +84,7 @@ def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
             "spreadsheet and save it"
         )
     titles = [_cell_text(cell).strip() for cell in head[header_row - 1]]
-    columns, blank_rows = _columns(_rows(sheet), len(titles), header_row)
+    columns, blank_rows = columns_of(_rows(sheet), len(titles), header_row)
     # Neither a name nor a value: a sheet may be formatted further than it is filled.
     kept = [
         index
@@ -114,7 +114,7 @@ def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
     return table, (f"{path.name} was read with {said}",) if said else ()
 
 
-def _chosen_sheet(path: Path, workbook: Any, reading: Reading) -> str:
+def chosen_sheet(path: Path, workbook: Any, reading: Reading) -> str:
     """Return the sheet that is named, or else the only visible one that holds a table."""
     import python_calamine as calamine
 
@@ -130,7 +130,7 @@ def _chosen_sheet(path: Path, workbook: Any, reading: Reading) -> str:
         sheet.name
         for sheet in sheets
         if sheet.visible == calamine.SheetVisibleEnum.Visible
-        and _holds_table(workbook.get_sheet_by_name(sheet.name))
+        and holds_table(workbook.get_sheet_by_name(sheet.name))
     ]
     if len(tables) != 1:
         raise TableError(
@@ -141,7 +141,7 @@ def _chosen_sheet(path: Path, workbook: Any, reading: Reading) -> str:
     return tables[0]
 
 
-def _check_merged(path: Path, sheet: Any, header_row: int) -> None:
+def check_merged(path: Path, sheet: Any, header_row: int) -> None:
     """Raise if cells below the header are merged: only the first of them has a value."""
     for first, last in sheet.merged_cell_ranges or ():
         if last[0] >= header_row:
@@ -164,14 +164,14 @@ def _rows(sheet: Any) -> Iterator[list[Any]]:
         yield left + row
 
 
-def _holds_table(sheet: Any) -> bool:
+def holds_table(sheet: Any) -> bool:
     """Return whether a sheet has a header of two columns or more, and a row below it."""
     head = [[_cell_text(cell) for cell in row] for row in islice(_rows(sheet), MAX_HEAD_RECORDS)]
     filled_rows = [sum(bool(cell.strip()) for cell in row) for row in head]
     return sum(count > 1 for count in filled_rows) > 1
 
 
-def _header_row(path: Path, sheet: str, head: Sequence[Sequence[Any]], reading: Reading) -> int:
+def find_header_row(path: Path, sheet: str, head: Sequence[Sequence[Any]], reading: Reading) -> int:
     """Return the row with the names of the columns; the first is 1."""
     texts = [[_cell_text(cell) for cell in row] for row in head]
     if reading.header_row is not None:
@@ -193,7 +193,7 @@ def _header_row(path: Path, sheet: str, head: Sequence[Sequence[Any]], reading: 
 # ---------------------------------------------------------------- values
 
 
-def _columns(rows: Iterable[list[Any]], width: int, header_row: int) -> tuple[list[Any], int]:
+def columns_of(rows: Iterable[list[Any]], width: int, header_row: int) -> tuple[list[Any], int]:
     """Return the columns below the header as Arrow arrays, and how many blank rows were in them."""
     import pyarrow as pa
 
@@ -211,11 +211,11 @@ def _columns(rows: Iterable[list[Any]], width: int, header_row: int) -> tuple[li
             else:
                 blank_at_end += 1
         for chunk, cells in zip(chunks, zip(*filled, strict=True), strict=False):
-            chunk.append(_typed(cells))
-    return [_joined(chunk, pa) for chunk in chunks], blank_rows
+            chunk.append(typed_column(cells))
+    return [joined_column(chunk, pa) for chunk in chunks], blank_rows
 
 
-def _typed(cells: Sequence[Any]) -> tuple[str, Any]:
+def typed_column(cells: Sequence[Any]) -> tuple[str, Any]:
     """Return the kind of a column's cells, and the cells as an Arrow array of it."""
     import pyarrow as pa
 
@@ -240,7 +240,7 @@ def _typed(cells: Sequence[Any]) -> tuple[str, Any]:
     )
 
 
-def _joined(chunks: Sequence[tuple[str, Any]], pa: Any) -> Any:
+def joined_column(chunks: Sequence[tuple[str, Any]], pa: Any) -> Any:
     """Return the chunks of a column as one array; text if they are of different kinds."""
     kinds = {kind for kind, _ in chunks} - {"empty"}
     if len(kinds) > 1:
@@ -306,7 +306,7 @@ def _reference(row: int, column: int) -> str:
 # ---------------------------------------------------------------- the text of a sheet
 
 
-def _marks(path: Path, sheet: str) -> Marks:
+def marks_of(path: Path, sheet: str) -> Marks:
     """Search the text of a sheet for errors, formulas and hidden rows."""
     errors: dict[tuple[int, int], str] = {}
     formulas: list[tuple[int, int]] = []
@@ -315,8 +315,8 @@ def _marks(path: Path, sheet: str) -> Marks:
     try:
         with zipfile.ZipFile(path) as archive:
             is_computed_on_load = COMPUTED_ON_LOAD.search(archive.read("xl/workbook.xml"))
-            with archive.open(_sheet_file(archive, sheet)) as stream:
-                for text in _whole_rows(stream):
+            with archive.open(sheet_file(archive, sheet)) as stream:
+                for text in whole_rows(stream):
                     hidden_rows += [int(row) for row in HIDDEN_ROW.findall(text)]
                     if b't="e"' not in text and not FORMULA.search(text):
                         continue
@@ -328,7 +328,7 @@ def _marks(path: Path, sheet: str) -> Marks:
                         name = REFERENCE.search(cell[1])
                         if name is None or not (is_formula or is_error):
                             continue
-                        place = (int(name[2]), _column_number(name[1]))
+                        place = (int(name[2]), column_number(name[1]))
                         if is_formula:
                             formulas.append(place)
                             # A formula may have an empty text for a result.
@@ -348,7 +348,7 @@ def _marks(path: Path, sheet: str) -> Marks:
     )
 
 
-def _sheet_file(archive: zipfile.ZipFile, sheet: str) -> str:
+def sheet_file(archive: zipfile.ZipFile, sheet: str) -> str:
     """Return the name of a sheet's file within the workbook."""
     workbook = ElementTree.fromstring(archive.read("xl/workbook.xml"))
     relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
@@ -361,7 +361,7 @@ def _sheet_file(archive: zipfile.ZipFile, sheet: str) -> str:
     raise KeyError(f"no sheet {sheet!r}")
 
 
-def _whole_rows(stream: Any) -> Iterator[bytes]:
+def whole_rows(stream: Any) -> Iterator[bytes]:
     """Return the text of a sheet in chunks that end where a row does."""
     rest = b""
     while chunk := stream.read(BYTES_PER_CHUNK):
@@ -373,7 +373,7 @@ def _whole_rows(stream: Any) -> Iterator[bytes]:
     yield rest
 
 
-def _column_number(letters: bytes) -> int:
+def column_number(letters: bytes) -> int:
     number = 0
     for letter in letters.decode():
         number = number * 26 + ord(letter) - ord("A") + 1
