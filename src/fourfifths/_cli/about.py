@@ -32,11 +32,19 @@ def rules() -> None:
 
     for rule in RULES.values():
         lines = " and ".join(f"{rule.boundary} {line}" for line in rule.lines) or "no line"
+        smallest = ""
+        if rule.minimum_rows:
+            smallest = (
+                f"  small groups: the reference has at least {rule.minimum_rows} rows and "
+                f"{float(rule.minimum_share):.0%} of all; a group with less than that share is not "
+                "judged\n"
+            )
         typer.echo(
             f"{rule.name}: {rule.title}\n"
             f"  compares with: the {rule.reference} "
             f"{'group' if rule.reference == 'designated' else 'rate'}; line: {lines}; decided by: "
             f"{rule.decision}\n"
+            f"{smallest}"
             f"  source: {rule.source} ({rule.date})\n"
             f"  status: {rule.status}\n"
         )
