@@ -13,7 +13,7 @@ import fourfifths
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "share", "check"),
+    *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "adjusted", "share", "check"),
     *("monitor", "reproduce", "datasets", "rules", "demo"),
 )
 

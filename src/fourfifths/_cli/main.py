@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from fourfifths._cli.about import datasets, demo, rules
+from fourfifths._cli.analyses.adjusted import adjusted
 from fourfifths._cli.analyses.check import check
 from fourfifths._cli.analyses.cuts import cuts
 from fourfifths._cli.analyses.monitor import monitor
@@ -69,6 +70,10 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     cuts: (
         "fourfifths cuts ricci --score combined --select 0.2 --plot cuts.png",
         "fourfifths cuts tests.csv --protected race --score points --score-bands 10",
+    ),
+    adjusted: (
+        "fourfifths adjusted adult --protected sex --control age --control education",
+        "fourfifths adjusted h.csv --protected sex --outcome hired --category job_code",
     ),
     share: (
         "fourfifths share 339 870 --share 0.791",
