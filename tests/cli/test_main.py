@@ -13,7 +13,18 @@ import fourfifths
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "adjusted", "share", "check"),
+    *(
+        "audit",
+        "certify",
+        "verify",
+        "repair",
+        "tradeoff",
+        "stages",
+        "cuts",
+        "adjusted",
+        "share",
+        "check",
+    ),
     *("monitor", "reproduce", "datasets", "rules", "demo"),
 )
 

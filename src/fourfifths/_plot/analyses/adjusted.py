@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter
 
 from fourfifths._impact.analyses.adjusted import Adjusted, AttributeAdjusted
 from fourfifths._plot.style import LINE, OTHER, draw, literal, tidy
@@ -93,7 +93,7 @@ def draw_attribute(axis: Axes, attribute: AttributeAdjusted) -> None:
     step = -(-len(ticks) // MAX_TICKS)
     axis.set_xticks(ticks[ticks.index(1) % step :: step])
     axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
+    axis.minorticks_off()
     axis.set_yticks(range(len(compared)), [literal(group.group) for group in compared])
     axis.set_ylim(len(compared) - 0.5, -0.5)
     axis.set_xlabel(

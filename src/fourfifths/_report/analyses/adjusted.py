@@ -122,17 +122,12 @@ def attribute_section(attribute: AttributeAdjusted) -> Section:
 
 
 def change_text(group: GroupAdjusted) -> str:
-    """Say how the disparity of a group changes with the controls.
-
-    The parts are rounded first, so that the reader's subtraction gives the same.
-    """
-    before, after = (
-        round(100 * difference, 1) for difference in (group.unadjusted_difference, group.difference)
-    )
+    """Say how the disparity of a group changes with the controls."""
     low, high = group.ratio_interval
     is_clear = "excludes" if high < 1 or low > 1 else "includes"
     return (
         f"{group.group}: the ratio goes from {number(group.unadjusted_ratio)} to "
-        f"{number(group.ratio)} beside the controls, the difference from {before:+.1f} to "
-        f"{after:+.1f} percentage points; the interval of the adjusted ratio {is_clear} 1."
+        f"{number(group.ratio)} beside the controls, the difference from "
+        f"{100 * group.unadjusted_difference:+.1f} to {100 * group.difference:+.1f} percentage "
+        f"points; the interval of the adjusted ratio {is_clear} 1."
     )
