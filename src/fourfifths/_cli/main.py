@@ -73,7 +73,7 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     ),
     adjusted: (
         "fourfifths adjusted adult --protected sex --control age --control education",
-        "fourfifths adjusted h.csv --protected sex --outcome hired --category job_code",
+        "fourfifths adjusted h.csv --protected sex --outcome hired --category job",
     ),
     share: (
         "fourfifths share 339 870 --share 0.791",

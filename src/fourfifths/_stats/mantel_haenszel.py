@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import chdtrc, gammaln, logsumexp, ndtri
 
 from fourfifths._arrays import FloatArray, Interval
@@ -359,14 +358,22 @@ def exact_conditional(
         return float(tail_probability - (1 - confidence) / 2)
 
     def limit(tail: slice) -> float:
-        bound = 1.0
+        # The tail's probability rises with the odds ratio, or falls: halve what is left of a
+        # range that has the limit in it, until floating-point numbers have no middle.
+        width = 1.0
         while (
-            tail_excess(np.log(centre) - bound, tail) * tail_excess(np.log(centre) + bound, tail)
+            tail_excess(np.log(centre) - width, tail) * tail_excess(np.log(centre) + width, tail)
             > 0
         ):
-            bound *= 2
-        ends = np.log(centre) - bound, np.log(centre) + bound
-        return float(np.exp(brentq(tail_excess, *ends, args=(tail,), xtol=1e-12)))
+            width *= 2
+        below, above = np.log(centre) - width, np.log(centre) + width
+        is_rising = tail_excess(above, tail) > 0
+        while below < (middle := (below + above) / 2) < above:
+            if (tail_excess(middle, tail) > 0) == is_rising:
+                above = middle
+            else:
+                below = middle
+        return float(np.exp(middle))
 
     low = 0.0 if observed == 0 else limit(slice(observed, None))
     high = NAN if observed == null.size - 1 else limit(slice(None, observed + 1))

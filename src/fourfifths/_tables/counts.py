@@ -417,8 +417,8 @@ def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
     sizes = dict(zip(keys, table.rows(distinct)[0], strict=True))
     worst = max(keys, key=lambda key: sizes[key])
     return ColumnError(
-        f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; if it "
-        f"is protected and numeric, {banding_advice(worst)}"
+        f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; round "
+        f"its numbers or, if it is protected, {banding_advice(worst)}"
     )
 
 

@@ -10,8 +10,9 @@ CLOSING = (
     "A logistic regression of the outcome on the group and the controls. Adjusted rate: the mean "
     "fitted probability if everyone belonged to the group and kept their own controls; the ratio "
     "and the difference compare it with that of the reference. Unadjusted figures are of the same "
-    "rows. Intervals are by the delta method. A regression finds no cause and makes no finding "
-    "under a rule. Not legal advice."
+    "rows. Intervals are by the delta method. One odds ratio is taken for all values of the "
+    "controls; an audit within a control tests that. A regression finds no cause and makes no "
+    "finding under a rule. Not legal advice."
 )
 
 
