@@ -281,7 +281,7 @@ def adjusted(
     ...     reference="M",
     ... )
     >>> round(result["F"].unadjusted_ratio, 2), round(result["F"].ratio, 2)
-    (0.75, 1.06)
+    (0.76, 1.09)
     """
     names, category_names = (
         (argument,) if isinstance(argument, str) else tuple(argument)
