@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from fourfifths._certify.result import Certificate
     from fourfifths._certify.verify import verify
     from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
+    from fourfifths._impact.analyses.adjusted import (
+        Adjusted,
+        AttributeAdjusted,
+        GroupAdjusted,
+        adjusted,
+    )
     from fourfifths._impact.analyses.check import Check, check
     from fourfifths._impact.analyses.cuts import AttributeCuts, Cuts, GroupCuts, cuts
     from fourfifths._impact.analyses.monitor import Monitor, add_batch, monitor
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RULES",
+    "Adjusted",
+    "AttributeAdjusted",
     "AttributeCuts",
     "AttributeImpact",
     "Certificate",
@@ -37,6 +45,7 @@ __all__ = [
     "Check",
     "Cuts",
     "FourfifthsError",
+    "GroupAdjusted",
     "GroupCuts",
     "GroupImpact",
     "Impact",
@@ -49,6 +58,7 @@ __all__ = [
     "Stages",
     "Tradeoff",
     "add_batch",
+    "adjusted",
     "against_share",
     "ber_threshold",
     "certify",
@@ -69,6 +79,8 @@ __all__ = [
 # Loaded when first used, so that `fourfifths --help` does not wait for numpy and scipy.
 _HOMES = {
     "RULES": "_impact.rules",
+    "Adjusted": "_impact.analyses.adjusted",
+    "AttributeAdjusted": "_impact.analyses.adjusted",
     "AttributeCuts": "_impact.analyses.cuts",
     "AttributeImpact": "_impact.result",
     "Certificate": "_certify.result",
@@ -76,6 +88,7 @@ _HOMES = {
     "Cuts": "_impact.analyses.cuts",
     "Check": "_impact.analyses.check",
     "FourfifthsError": "errors",
+    "GroupAdjusted": "_impact.analyses.adjusted",
     "GroupCuts": "_impact.analyses.cuts",
     "GroupImpact": "_impact.result",
     "Impact": "_impact.result",
@@ -88,6 +101,7 @@ _HOMES = {
     "ShareTest": "_impact.analyses.share",
     "Tradeoff": "_tradeoff.result",
     "add_batch": "_impact.analyses.monitor",
+    "adjusted": "_impact.analyses.adjusted",
     "against_share": "_impact.analyses.share",
     "ber_threshold": "_stats.balanced_error",
     "certify": "_certify.certify",

@@ -15,7 +15,18 @@ from fourfifths._cli.main import load_command
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "share", "check"),
+    *(
+        "audit",
+        "certify",
+        "verify",
+        "repair",
+        "tradeoff",
+        "stages",
+        "cuts",
+        "adjusted",
+        "share",
+        "check",
+    ),
     *("monitor", "reproduce", "datasets", "rules", "demo"),
 )
 

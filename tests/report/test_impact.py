@@ -124,6 +124,32 @@ def test_text_shows_the_strata():
     text = str(audit_strata())
     assert "within job" in text
     assert "5.348" in text
+    # Whether one figure may stand for all comes before it.
+    assert text.index("Tarone") < text.index("CMH")
+    assert "One figure for all of them is sensible" in text
+
+
+def test_text_says_where_one_figure_for_all_strata_is_doubtful():
+    strata = {"a": {"x": (10, 40), "y": (30, 40)}, "b": {"x": (30, 40), "y": (10, 40)}}
+    result = fourfifths.impact(
+        stratified(strata), protected="group", outcome="hired", within="job", reference="y"
+    )
+    (attribute,) = result
+    (sentence,) = [s for s in attribute_section(attribute).sentences if "Tarone" in s.text]
+    assert sentence.is_marked
+    assert "One figure for all of them is doubtful" in sentence.text
+    sheet = next(s for s in attribute_section(attribute).sheets if s.title == "group: each job")
+    assert sheet.rows[0] == ("x", "a", "10", "40", "30", "40", "0.333")
+
+
+def test_text_says_where_the_strata_could_not_be_compared_with_each_other():
+    result = fourfifths.impact(
+        stratified({"a": {"x": (10, 40), "y": (30, 40)}}),
+        protected="group",
+        outcome="hired",
+        within="job",
+    )
+    assert "could not be tested" in str(result)
 
 
 def test_text_keeps_to_the_words(result):
@@ -307,7 +333,13 @@ def test_the_sheets_of_an_attribute_are_those_it_has_figures_for():
             "ratios that rows of unknown membership could make",
             "further figures",
         ],
-        ["tests and sizes", "within job", "further figures"],
+        [
+            "tests and sizes",
+            "within job: is the odds ratio the same throughout?",
+            "within job: ratio and difference of rates, odds ratio, tests",
+            "each job",
+            "further figures",
+        ],
     ]
 
 
@@ -373,8 +405,10 @@ def test_every_line_of_many_long_names_keeps_to_the_width(width):
 def test_figures_within_strata_are_those_of_the_ricci_exams():
     # Mantel-Haenszel by hand: (3 * 9 / 33 + 6 * 18 / 62) / (5 * 16 / 33 + 13 * 25 / 62).
     odds_ratio = (3 * 9 / 33 + 6 * 18 / 62) / (5 * 16 / 33 + 13 * 25 / 62)
-    assert within_cells(audit_strata()["Black"])[0] == f"{odds_ratio:.3f}"
-    assert within_cells(measure(TEAL)["Black"]) == ("-",) * 8
+    assert within_cells(audit_strata()["Black"])[4] == f"{odds_ratio:.3f}"
+    risk_ratio = (3 * 25 / 33 + 6 * 43 / 62) / (16 * 8 / 33 + 25 * 19 / 62)
+    assert within_cells(audit_strata()["Black"])[0] == f"{risk_ratio:.3f}"
+    assert within_cells(measure(TEAL)["Black"]) == ("-",) * 9
 
 
 @pytest.mark.parametrize(

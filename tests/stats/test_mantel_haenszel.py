@@ -1,14 +1,25 @@
 from __future__ import annotations
 
+import itertools
 from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import comb, sqrt
 
 import numpy as np
 import pytest
 from counted import printed
-from scipy.stats import norm
+from scipy.stats import fisher_exact, norm
+from scipy.stats.contingency import odds_ratio as conditional_odds_ratio
 from statsmodels.stats.contingency_tables import StratifiedTable
 
-from fourfifths._stats.mantel_haenszel import compare_within, fitted_selections
+from fourfifths._stats.mantel_haenszel import (
+    common_risk_difference,
+    common_risk_ratio,
+    compare_within,
+    exact_conditional,
+    fitted_selections,
+    mantel_haenszel,
+)
 from fourfifths._stats.proportions import standard_deviations
 
 # Selected of n in the group, then in the reference, per stratum.
@@ -224,7 +235,7 @@ def test_every_undefined_figure_has_a_reason_and_no_other():
     # No one of the group is selected: the odds ratio is 0, and has no interval.
     zero = compare([(0, 5, 3, 9), (0, 4, 2, 7)])
     assert zero.odds_ratio == 0
-    assert zero.why.keys() == {"odds_ratio_interval", *alone}
+    assert zero.why.keys() == {"odds_ratio_interval", "risk_ratio_interval", *alone}
 
 
 @pytest.mark.parametrize("odds_ratio", [0.05, 0.9, 1.0, 1 + 1e-9, 4.0, 200.0])
@@ -235,3 +246,122 @@ def test_the_fitted_table_has_the_margins_and_the_odds_ratio(odds_ratio):
     b, c, d = n - a, selected - a, n_reference - (selected - a)
     assert np.all((a > 0) & (b > 0) & (c > 0) & (d > 0))
     np.testing.assert_allclose(a * d / (b * c), odds_ratio, rtol=1e-7)
+
+
+@pytest.mark.parametrize("tables", CASES)
+def test_the_common_ratio_of_rates_agrees_with_statsmodels(tables):
+    assert compare(tables).risk_ratio == pytest.approx(statsmodels_table(tables).riskratio_pooled)
+
+
+def test_berkeley_by_department():
+    # R's mantelhaen.test(UCBAdmissions, correct = FALSE): 1.5246, and an odds ratio of 1.105 once
+    # women come first. The rates over all departments are 30.4% and 44.5%.
+    within = compare(BERKELEY)
+    selected, n, selected_reference, n_reference = np.sum(BERKELEY, axis=0)
+    assert round(100 * selected / n, 1) == 30.4
+    assert round(100 * selected_reference / n_reference, 1) == 44.5
+    assert within.odds_ratio == printed("1.105")
+    assert within.cmh == printed("1.5246")
+    # Department A differs from the others: Breslow and Day's p is .002.
+    assert within.pooling == "doubtful"
+    weights = [n * n_r / (n + n_r) for _, n, _, n_r in BERKELEY]
+    differences = [x / n - x_r / n_r for x, n, x_r, n_r in BERKELEY]
+    assert within.risk_difference == pytest.approx(np.average(differences, weights=weights))
+
+
+@pytest.mark.parametrize("table", [(30, 100, 50, 140), (1, 9, 3, 4), (7, 7, 3, 9)])
+def test_the_intervals_of_one_stratum_are_those_of_two_rates(table):
+    x, n, x_r, n_r = table
+    within, z = compare([table]), norm.ppf(0.975)
+    ratio, log_distance = x / n / (x_r / n_r), z * sqrt(1 / x - 1 / n + 1 / x_r - 1 / n_r)
+    assert within.risk_ratio_interval == pytest.approx(
+        (ratio * np.exp(-log_distance), ratio * np.exp(log_distance))
+    )
+    p, q = x / n, x_r / n_r
+    distance = z * sqrt(p * (1 - p) / n + q * (1 - q) / n_r)
+    assert within.risk_difference_interval == pytest.approx(
+        (max(p - q - distance, -1), min(p - q + distance, 1))
+    )
+
+
+@pytest.mark.parametrize("table", [(3, 4, 1, 4), (3, 8, 16, 25), (0, 5, 3, 9), (9, 9, 2, 7)])
+def test_the_exact_test_of_one_stratum_is_fishers(table):
+    x, n, x_r, n_r = table
+    cells = [[x, n - x], [x_r, n_r - x_r]]
+    within = compare([table])
+    assert within.exact_p == pytest.approx(fisher_exact(cells).pvalue)
+    low, high = conditional_odds_ratio(cells).confidence_interval(0.95)
+    expected = (low, np.nan if np.isinf(high) else high)
+    assert within.exact_interval == pytest.approx(expected, rel=1e-5, nan_ok=True)
+
+
+def sums_by_enumeration(tables):
+    """The probability of each sum of the group's selections, every combination of tables listed."""
+    margins = [(n, n_r, x + x_r) for x, n, x_r, n_r in tables]
+    ranges = [range(max(0, t - m), min(n, t) + 1) for n, m, t in margins]
+    sums = {}
+    for cells in itertools.product(*ranges):
+        ways = Fraction(1)
+        for x, (n, m, t) in zip(cells, margins, strict=True):
+            ways *= Fraction(comb(n, x) * comb(m, t - x), comb(n + m, t))
+        sums[sum(cells)] = sums.get(sum(cells), Fraction(0)) + ways
+    return sums
+
+
+@pytest.mark.parametrize(
+    "tables", [RICCI, [(1, 4, 3, 5), (0, 3, 2, 6), (2, 7, 4, 4)], [(0, 2, 3, 4), (0, 3, 1, 5)]]
+)
+def test_the_exact_test_agrees_with_an_enumeration(tables):
+    sums = sums_by_enumeration(tables)
+    observed = sum(x for x, *_ in tables)
+    expected = sum(chance for chance in sums.values() if chance <= sums[observed])
+    within = compare(tables)
+    assert within.exact_p == pytest.approx(float(expected), rel=1e-9)
+    # At a limit, the tail beyond the table has half of what remains: 2.5%.
+    low, high = within.exact_interval
+    tails = [(low, lambda s: s >= observed)] * (low > 0) + [(high, lambda s: s <= observed)]
+    for limit, in_tail in tails:
+        weights = {s: float(chance) * limit**s for s, chance in sums.items()}
+        tail = sum(weight for s, weight in weights.items() if in_tail(s))
+        assert tail / sum(weights.values()) == pytest.approx(0.025, rel=1e-6)
+
+
+def test_the_exact_test_is_left_out_where_it_would_take_too_long():
+    within = compare([(50_000, 100_000, 49_000, 100_000)] * 3)
+    assert np.isnan(within.exact_p)
+    assert "too many persons" in within.why["exact_p"]
+
+
+def test_where_everyone_is_selected_there_is_no_interval():
+    within = compare([(3, 3, 4, 4), (2, 2, 5, 5)])
+    assert (within.risk_ratio, within.risk_difference) == (1, 0)
+    assert {"risk_ratio_interval", "risk_difference_interval"} <= within.why.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("strata", "size"), [(3, 200), (150, 5)], ids=["few large strata", "many small strata"]
+)
+def test_the_intervals_cover(strata, size):
+    """A common ratio, difference and odds ratio are covered by about 95% of 2,000 intervals."""
+    generator = np.random.default_rng(8)
+    base = generator.uniform(0.3, 0.6, strata)
+    odds = 0.6 * base / (1 - base)
+    n, n_reference = np.full(strata, float(size)), np.full(strata, 2.0 * size)
+    truths = {
+        common_risk_ratio: (0.7, 0.7 * base, 2000),
+        common_risk_difference: (-0.15, base - 0.15, 2000),
+        mantel_haenszel: (0.6, odds / (1 + odds), 2000),
+        exact_conditional: (0.6, odds / (1 + odds), 200),
+    }
+    for method, (truth, rates, trials) in truths.items():
+        covered = 0
+        for _ in range(trials):
+            a = generator.binomial(size, rates).astype(float)
+            c = generator.binomial(2 * size, base).astype(float)
+            _, (low, high) = method(a, n - a, c, n_reference - c)
+            covered += low <= truth <= high
+        # Three standard errors; the exact interval may cover more.
+        error = 3 * sqrt(0.95 * 0.05 / trials)
+        assert covered / trials >= 0.95 - error, method
+        assert covered / trials <= 0.95 + error or method is exact_conditional, method

@@ -95,6 +95,14 @@ COMMANDS: Mapping[str, CommandEntry] = {
             "fourfifths cuts tests.csv --protected race --score points --score-bands 10",
         ),
     ),
+    "adjusted": CommandEntry(
+        module="analyses.adjusted",
+        summary=("Measure the disparity beside controls, by a logistic regression."),
+        examples=(
+            "fourfifths adjusted adult --protected sex --control age --control education",
+            "fourfifths adjusted h.csv --protected sex --outcome hired --category job",
+        ),
+    ),
     "share": CommandEntry(
         module="analyses.share",
         summary="Compare a group's number among the selected with its share of a population.",

@@ -14,7 +14,8 @@ from fourfifths._stats.mantel_haenszel import Stratified
 SCHEMA = "fourfifths/impact/1"
 # What a flat record holds of a comparison within another column.
 STRATIFIED_COLUMNS = (
-    *("odds_ratio", "cmh", "cmh_p", "breslow_day", "breslow_day_p", "tarone", "tarone_p"),
+    *("tarone", "tarone_p", "breslow_day", "breslow_day_p", "pooling", "odds_ratio", "risk_ratio"),
+    *("risk_difference", "cmh", "cmh_p", "exact_p"),
 )
 # What a flat record holds of the comparison with the largest group.
 LARGEST_COLUMNS = ("group", "impact_ratio", "impact_ratio_low", "impact_ratio_high", "fisher_p")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 # Importing a plot registers it with `draw`.
 from fourfifths._plot import certificate, impact, proof, tradeoff
-from fourfifths._plot.analyses import check, cuts, monitor, share, stages
+from fourfifths._plot.analyses import adjusted, check, cuts, monitor, share, stages
 from fourfifths._plot.style import draw
 
 __all__ = [
+    "adjusted",
     "certificate",
     "check",
     "cuts",

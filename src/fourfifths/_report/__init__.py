@@ -4,12 +4,13 @@ from __future__ import annotations
 
 # Importing a page registers it with `to_document`.
 from fourfifths._report import certificate, effect, impact, proof, tradeoff
-from fourfifths._report.analyses import check, cuts, monitor, share, stages
+from fourfifths._report.analyses import adjusted, check, cuts, monitor, share, stages
 from fourfifths._report.document import to_document
 from fourfifths._report.markdown import document_markdown
 from fourfifths._report.terminal import document_text, print_document
 
 __all__ = [
+    "adjusted",
     "certificate",
     "check",
     "cuts",

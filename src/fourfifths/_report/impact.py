@@ -186,8 +186,22 @@ def attribute_section(attribute: AttributeImpact) -> Section:
             )
         )
     if any(group.stratified for group in compared):
-        heads = ("odds ratio", percent, "CMH", "p", "Breslow-Day", "p", "Tarone", "p")
-        sheets.append(sheet(f"within {attribute.within}", heads, within_cells))
+        sheets += [
+            sheet(
+                f"within {attribute.within}: is the odds ratio the same throughout?",
+                ("Tarone", "p", "Breslow-Day", "p", "one figure for all"),
+                consistency_cells,
+            ),
+            sheet(
+                f"within {attribute.within}: ratio and difference of rates, odds ratio, tests",
+                (
+                    *("ratio", percent, "difference", percent),
+                    *("odds ratio", percent, "CMH", "p", "exact p"),
+                ),
+                within_cells,
+            ),
+            strata_sheet(attribute),
+        ]
     if not all(math.isnan(group.mean_difference) for group in compared):
         sheets.append(
             sheet(
@@ -207,7 +221,10 @@ def attribute_section(attribute: AttributeImpact) -> Section:
             is_detail=True,
         )
     )
-    return Section(sheets=tuple(sheets), sentences=tuple(finding_sentences(attribute.groups)))
+    return Section(
+        sheets=tuple(sheets),
+        sentences=(*finding_sentences(attribute.groups), *pooling_sentences(attribute)),
+    )
 
 
 def rates_sheet(attribute: AttributeImpact) -> Sheet:
@@ -316,18 +333,87 @@ def largest_cells(group: GroupImpact) -> tuple[str, ...]:
     )
 
 
-def within_cells(group: GroupImpact) -> tuple[str, ...]:
-    """Return the figures of a group from comparisons within strata; dashes if there were none."""
+def consistency_cells(group: GroupImpact) -> tuple[str, ...]:
+    """Return the tests that a group's odds ratio is the same in all strata."""
     within = group.stratified
     if within is None:
-        return (UNDEFINED,) * 8
+        return (UNDEFINED,) * 5
     return (
+        number(within.tarone),
+        p_value(within.tarone_p),
+        number(within.breslow_day),
+        p_value(within.breslow_day_p),
+        within.pooling,
+    )
+
+
+def within_cells(group: GroupImpact) -> tuple[str, ...]:
+    """Return the figures of a group over all strata; dashes if there were none."""
+    within = group.stratified
+    if within is None:
+        return (UNDEFINED,) * 9
+    return (
+        number(within.risk_ratio),
+        interval(within.risk_ratio_interval),
+        number(within.risk_difference),
+        interval(within.risk_difference_interval),
         number(within.odds_ratio),
         interval(within.odds_ratio_interval),
         number(within.cmh),
         p_value(within.cmh_p),
-        number(within.breslow_day),
-        p_value(within.breslow_day_p),
-        number(within.tarone),
-        p_value(within.tarone_p),
+        p_value(within.exact_p),
     )
+
+
+def strata_sheet(attribute: AttributeImpact) -> Sheet:
+    """Return each group in each stratum; a terminal leaves it out."""
+    return Sheet(
+        title=f"{attribute.name}: each {attribute.within}",
+        headers=("group", str(attribute.within), "selected", "of", "reference", "of", "ratio"),
+        rows=tuple(
+            (
+                group.group,
+                str(stratum["stratum"]),
+                f"{stratum['selected']:,}",
+                f"{stratum['n']:,}",
+                f"{stratum['selected_reference']:,}",
+                f"{stratum['n_reference']:,}",
+                UNDEFINED if stratum["impact_ratio"] is None else number(stratum["impact_ratio"]),
+            )
+            for group in attribute.groups
+            if group.stratified is not None
+            for stratum in group.stratified.strata
+        ),
+        name_columns=2,
+        is_detail=True,
+    )
+
+
+def pooling_sentences(attribute: AttributeImpact) -> list[Sentence]:
+    """Say of which groups one figure may stand for all strata, and of which not."""
+    texts = {
+        "doubtful": f"the odds ratios differ between values of {attribute.within} more than chance "
+        "explains (Tarone). One figure for all of them is doubtful: look at each value.",
+        "sensible": f"there is no sign that the odds ratio differs between values of "
+        f"{attribute.within} (Tarone). One figure for all of them is sensible, as far as so many "
+        "rows can show.",
+        "not tested": f"whether the odds ratio differs between values of {attribute.within} could "
+        "not be tested: fewer than two of them have both groups and both outcomes, or it is 0.",
+    }
+    sentences = []
+    for pooling, text in texts.items():
+        groups = [
+            f"{group.group} (p {p_value(group.stratified.tarone_p)})"
+            if pooling != "not tested"
+            else group.group
+            for group in attribute.groups
+            if group.stratified is not None and group.stratified.pooling == pooling
+        ]
+        if groups:
+            sentences.append(
+                Sentence(
+                    text=f"Within {attribute.within}, {', '.join(groups)}: {text}",
+                    is_marked=pooling == "doubtful",
+                )
+            )
+    return sentences

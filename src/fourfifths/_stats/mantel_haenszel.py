@@ -7,27 +7,43 @@ References
 ----------
 Mantel and Haenszel, JNCI 22 (1959). Robins, Breslow and Greenland, Biometrics 42 (1986). Breslow
 and Day, Statistical Methods in Cancer Research I (1980). Tarone, Biometrika 72 (1985). Simpson,
-JRSS B 13 (1951).
+JRSS B 13 (1951). Greenland and Robins, Biometrics 41 (1985). Sato, Biometrics 45 (1989). Gart,
+Biometrika 57 (1970).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc, gammaln, logsumexp, ndtri
 
 from fourfifths._arrays import FloatArray, Interval
 
 NAN = float("nan")
+Pooling = Literal["sensible", "doubtful", "not tested"]
+# Below this p-value of Tarone's test, a common figure hides that the strata differ.
+CONSISTENCY_LEVEL = 0.05
+# Multiplications that the exact distribution may take: a fraction of a second.
+MAX_EXACT_STEPS = 2 * 10**8
+# Of two probabilities that are equal but for rounding, both count as extreme; as in R.
+TIED_PROBABILITIES = 1e-7
 NO_COMPARISON = "no stratum has both groups and both outcomes"
 TOO_FEW_STRATA = "fewer than two strata have both groups and both outcomes, or the odds ratio is 0"
 REASONS = {
     "odds_ratio": "no stratum has both someone rejected in the group and someone selected in the "
     "reference",
     "odds_ratio_interval": "the common odds ratio is 0 or undefined",
+    "risk_ratio": "no one of the reference is selected in a stratum that has both groups",
+    "risk_ratio_interval": "the common ratio of rates is 0 or undefined, or everyone is selected",
+    "risk_difference": "no stratum has both groups",
+    "risk_difference_interval": "in every stratum all are selected or none are, on either side",
+    "exact_p": "no stratum has both groups and both outcomes, or there are too many persons for "
+    "the exact test, and CMH is accurate",
+    "exact_interval": "no stratum has both groups and both outcomes, or there are too many persons "
+    "for the exact interval",
     "cmh": NO_COMPARISON,
     "cmh_p": NO_COMPARISON,
     "breslow_day": TOO_FEW_STRATA,
@@ -51,6 +67,22 @@ class Stratified:
         The Mantel-Haenszel common odds ratio of being selected; NaN if undefined.
     odds_ratio_interval : tuple of float
         Its confidence interval, with the variance of Robins, Breslow and Greenland.
+    exact_interval : tuple of float
+        Its exact conditional interval: at either limit, a sum of selections as far from the
+        expected one as that of the table has half the remaining probability. The upper limit is
+        NaN where there is none.
+    exact_p : float
+        The exact conditional p-value that the odds ratio is 1 in all strata: the probability, with
+        all margins fixed, of sums of the group's selections that are no likelier than that of the
+        table.
+    risk_ratio, risk_ratio_interval
+        The Mantel-Haenszel common ratio of the selection rates, with the variance of Greenland and
+        Robins.
+    risk_difference, risk_difference_interval
+        The Mantel-Haenszel common difference of the selection rates, with the variance of Sato.
+    pooling : {"sensible", "doubtful", "not tested"}
+        Whether one figure may stand for all strata, as Tarone's test has it: "doubtful" if its
+        p-value is below .05, "not tested" if it is undefined.
     cmh, cmh_p : float
         The Cochran-Mantel-Haenszel statistic without continuity correction, and its p-value (1
         degree of freedom).
@@ -74,6 +106,13 @@ class Stratified:
     strata: tuple[dict[str, Any], ...]
     odds_ratio: float
     odds_ratio_interval: Interval
+    exact_interval: Interval
+    exact_p: float
+    risk_ratio: float
+    risk_ratio_interval: Interval
+    risk_difference: float
+    risk_difference_interval: Interval
+    pooling: Pooling
     cmh: float
     cmh_p: float
     breslow_day: float
@@ -106,7 +145,7 @@ def compare_within(
     selected_reference, n_reference : float array
         The same for the reference.
     confidence : float
-        Of the interval of the odds ratio.
+        Of the intervals.
     """
     # A stratum without the group or without the reference compares nothing.
     has_both = (n > 0) & (n_reference > 0)
@@ -117,6 +156,9 @@ def compare_within(
         (n_reference - selected_reference)[has_both],
     )
     odds_ratio, interval = mantel_haenszel(*tables, confidence=confidence)
+    risk_ratio, risk_ratio_interval = common_risk_ratio(*tables, confidence=confidence)
+    difference, difference_interval = common_risk_difference(*tables, confidence=confidence)
+    exact_p, exact_interval = exact_conditional(*tables, confidence=confidence)
     cmh, cmh_p = cochran_mantel_haenszel(*tables)
     homogeneity = breslow_day(*tables, odds_ratio=odds_ratio)
     # The same rows as one table: without the strata that compare nothing.
@@ -129,6 +171,12 @@ def compare_within(
     figures = {
         "odds_ratio": odds_ratio,
         "odds_ratio_interval": interval[0],
+        "exact_interval": exact_interval[0],
+        "exact_p": exact_p,
+        "risk_ratio": risk_ratio,
+        "risk_ratio_interval": risk_ratio_interval[0],
+        "risk_difference": difference,
+        "risk_difference_interval": difference_interval[0],
         "cmh": cmh,
         "cmh_p": cmh_p,
         "breslow_day": homogeneity.statistic,
@@ -155,6 +203,13 @@ def compare_within(
         strata=strata,
         odds_ratio=odds_ratio,
         odds_ratio_interval=interval,
+        exact_interval=exact_interval,
+        exact_p=exact_p,
+        risk_ratio=risk_ratio,
+        risk_ratio_interval=risk_ratio_interval,
+        risk_difference=difference,
+        risk_difference_interval=difference_interval,
+        pooling=pooling_of(homogeneity),
         cmh=cmh,
         cmh_p=cmh_p,
         breslow_day=homogeneity.statistic,
@@ -198,6 +253,160 @@ def mantel_haenszel(
     log_distance = float(ndtri((1 + confidence) / 2) * np.sqrt(variance))
     low, high = float(r / s * np.exp(-log_distance)), float(r / s * np.exp(log_distance))
     return float(r / s), (low, high)
+
+
+def common_risk_ratio(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, *, confidence: float = 0.95
+) -> tuple[float, Interval]:
+    """Return the common ratio of the selection rates of tables [[a, b], [c, d]], and its interval.
+
+    The ratio is the sum of a (c + d) / total over the sum of c (a + b) / total. It is NaN where the
+    denominator is 0; where the ratio is 0 or NaN, or has no variance, the interval is NaN.
+
+    Examples
+    --------
+    >>> ricci = [np.array(cell, float) for cell in ([3, 6], [5, 13], [16, 25], [9, 18])]
+    >>> round(common_risk_ratio(*ricci)[0], 4)
+    0.5575
+    """
+    n, n_reference, selected = a + b, c + d, a + c
+    total = n + n_reference
+    r, s = (a * n_reference / total).sum(), (c * n / total).sum()
+    if not (r > 0 and s > 0):
+        return (NAN if s <= 0 else 0.0), (NAN, NAN)
+    # Greenland and Robins' variance of the logarithm.
+    variance = ((n * n_reference * selected - a * c * total) / total**2).sum() / (r * s)
+    if not variance > 0:
+        return float(r / s), (NAN, NAN)
+    log_distance = float(ndtri((1 + confidence) / 2) * np.sqrt(variance))
+    return float(r / s), (
+        float(r / s * np.exp(-log_distance)),
+        float(r / s * np.exp(log_distance)),
+    )
+
+
+def common_risk_difference(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, *, confidence: float = 0.95
+) -> tuple[float, Interval]:
+    """Return the common difference of the rates of tables [[a, b], [c, d]], and its interval.
+
+    Each stratum's difference has the weight (a + b) (c + d) / total. Sato's variance holds for few
+    large strata and for many small ones. The limits are cut off at -1 and 1.
+
+    Examples
+    --------
+    >>> ricci = [np.array(cell, float) for cell in ([3, 6], [5, 13], [16, 25], [9, 18])]
+    >>> round(common_risk_difference(*ricci)[0], 4)
+    -0.2654
+    """
+    n, n_reference = a + b, c + d
+    total = n + n_reference
+    weight = (n * n_reference / total).sum()
+    if not weight > 0:
+        return NAN, (NAN, NAN)
+    difference = float(((a * n_reference - c * n) / total).sum() / weight)
+    # Sato's P and Q.
+    p = (n**2 * c - n_reference**2 * a + n * n_reference * (n_reference - n) / 2) / total**2
+    q = (a * d + c * b) / (2 * total)
+    variance = float(difference * p.sum() + q.sum()) / weight**2
+    # What is left of the two sums where they cancel is rounding.
+    if not variance * weight**2 > 1e-12 * (abs(difference * p).sum() + q.sum()):
+        return difference, (NAN, NAN)
+    distance = float(ndtri((1 + confidence) / 2) * np.sqrt(variance))
+    return difference, (max(difference - distance, -1.0), min(difference + distance, 1.0))
+
+
+def exact_conditional(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, *, confidence: float = 0.95
+) -> tuple[float, Interval]:
+    """Return the exact test that the odds ratio is 1 in all tables, and its exact interval.
+
+    With all margins fixed, the group's selections are hypergeometric in each table. Their sum over
+    the tables has the convolution as its distribution; a common odds ratio tilts it. NaN where the
+    sum can have one value only, and where the distribution would take too long.
+
+    Examples
+    --------
+    One table is Fisher's exact test. The lady who tasted tea: 3 of 4 cups right, p 34/70.
+
+    >>> tea = [np.array([cell], float) for cell in (3, 1, 1, 3)]
+    >>> p, interval = exact_conditional(*tea)
+    >>> round(p * 70, 6), [round(limit, 4) for limit in interval]
+    (34.0, [0.2117, 626.2435])
+    """
+    lowest, highest = np.maximum(0, a - d), np.minimum(a + b, a + c)
+    sizes = highest - lowest + 1
+    steps = float((np.cumsum(sizes) * sizes).sum())
+    if not np.any(sizes > 1) or steps > MAX_EXACT_STEPS:
+        return NAN, (NAN, NAN)
+    observed = int((a - lowest).sum())
+
+    null = conditional_sums(a, b, c, d, odds_ratio=1.0)
+    is_extreme = null <= null[observed] * (1 + TIED_PROBABILITIES)
+    p = min(float(null[is_extreme].sum()), 1.0)
+
+    # Tilted to where the table lies, so that its probability is not lost among tiny ones.
+    centre, _ = mantel_haenszel(a, b, c, d)
+    centre = centre if centre > 0 else 1.0
+    with np.errstate(divide="ignore"):
+        log_tilted = np.log(conditional_sums(a, b, c, d, odds_ratio=centre))
+    sums = np.arange(null.size)
+
+    def tail_excess(log_odds_ratio: float, tail: slice) -> float:
+        log_weights = log_tilted + sums * (log_odds_ratio - np.log(centre))
+        tail_probability = np.exp(logsumexp(log_weights[tail]) - logsumexp(log_weights))
+        return float(tail_probability - (1 - confidence) / 2)
+
+    def limit(tail: slice) -> float:
+        # The tail's probability rises with the odds ratio, or falls: halve what is left of a
+        # range that has the limit in it, until floating-point numbers have no middle.
+        width = 1.0
+        while (
+            tail_excess(np.log(centre) - width, tail) * tail_excess(np.log(centre) + width, tail)
+            > 0
+        ):
+            width *= 2
+        below, above = np.log(centre) - width, np.log(centre) + width
+        is_rising = tail_excess(above, tail) > 0
+        while below < (middle := (below + above) / 2) < above:
+            if (tail_excess(middle, tail) > 0) == is_rising:
+                above = middle
+            else:
+                below = middle
+        return float(np.exp(middle))
+
+    low = 0.0 if observed == 0 else limit(slice(observed, None))
+    high = NAN if observed == null.size - 1 else limit(slice(None, observed + 1))
+    return p, (low, high)
+
+
+def conditional_sums(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, *, odds_ratio: float
+) -> FloatArray:
+    """Return the distribution of the sum of the first cells, with all margins fixed.
+
+    From the lowest sum that the margins allow to the highest, at an odds ratio that all tables
+    have.
+    """
+    distribution = np.ones(1)
+    for n, n_reference, selected in zip(a + b, c + d, a + c, strict=True):
+        x = np.arange(max(0.0, selected - n_reference), min(n, selected) + 1)
+        log_weights = x * np.log(odds_ratio) - (
+            gammaln(x + 1)
+            + gammaln(n - x + 1)
+            + gammaln(selected - x + 1)
+            + gammaln(n_reference - selected + x + 1)
+        )
+        probabilities = np.exp(log_weights - logsumexp(log_weights))
+        distribution = np.convolve(distribution, probabilities)
+    return distribution
+
+
+def pooling_of(homogeneity: Homogeneity) -> Pooling:
+    """Return whether one figure may stand for all strata, as Tarone's test has it."""
+    if np.isnan(homogeneity.tarone_p):
+        return "not tested"
+    return "doubtful" if homogeneity.tarone_p < CONSISTENCY_LEVEL else "sensible"
 
 
 def cochran_mantel_haenszel(

@@ -120,6 +120,7 @@ def count(
     weights: str | None = None,
     weights_are: WeightKind = "sampling",
     measures: Mapping[str, nw.Expr] | None = None,
+    max_cells: int = MAX_CELLS,
 ) -> Counts:
     """Count the rows of a table in each combination of the values of the key columns.
 
@@ -132,6 +133,8 @@ def count(
     weights_are : {"sampling", "counts"}
     measures : mapping of str to expression, optional
         Further figures to sum over each cell's rows, missing values left out.
+    max_cells : int
+        More combinations than these are an error.
     """
     keys = list(dict.fromkeys(keys))
     measures = dict(measures or {})
@@ -160,10 +163,10 @@ def count(
     except (TypeError, NotImplementedError) as error:
         raise ColumnError(f"column {listed(keys)}: expected plain values: {error}") from error
     # One more than allowed is enough to know that there are too many.
-    cells = table.rows(grouped.head(MAX_CELLS + 1))
+    cells = table.rows(grouped.head(max_cells + 1))
     if not cells:
         raise TableError(f"{table.name}: the table has no rows")
-    if len(cells) > MAX_CELLS:
+    if len(cells) > max_cells:
         raise _too_many_cells(table, keys)
     columns = list(zip(*cells, strict=True))
     try:
@@ -414,8 +417,8 @@ def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
     sizes = dict(zip(keys, table.rows(distinct)[0], strict=True))
     worst = max(keys, key=lambda key: sizes[key])
     return ColumnError(
-        f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; if it "
-        f"is protected and numeric, {banding_advice(worst)}"
+        f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; round "
+        f"its numbers or, if it is protected, {banding_advice(worst)}"
     )
 
 

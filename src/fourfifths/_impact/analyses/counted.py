@@ -20,7 +20,7 @@ from fourfifths._impact.impact import impact
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import of_one_type
-from fourfifths._tables.counts import Counts, count
+from fourfifths._tables.counts import MAX_CELLS, Counts, count
 from fourfifths._tables.groups import with_bands
 from fourfifths._tables.roles import Roles, as_meant, protected_columns
 from fourfifths._tables.table import Table, open_table
@@ -42,7 +42,14 @@ def check_persons(
         raise ColumnError(f"persons={persons!r}: is protected, too; the same column cannot be both")
 
 
-def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
+def count_persons(
+    table: Table,
+    keys: Sequence[str],
+    *,
+    roles: Roles,
+    opened: Table | None = None,
+    max_cells: int = MAX_CELLS,
+) -> Counts:
     """Count the persons of each combination of protected and further columns, in one pass.
 
     The values of the protected columns are as people mean them, those of the others as written.
@@ -54,14 +61,21 @@ def count_persons(table: Table, keys: Sequence[str], *, roles: Roles) -> Counts:
         The further columns.
     roles : Roles
         Their weights, if any, are numbers of persons.
+    opened : Table, optional
+        The table as it was opened, if further columns have been made numbers since.
+    max_cells : int
+        More combinations than these are an error.
     """
     by_rows = [*roles.bands, *([roles.weights] if roles.weights else [])]
-    opened, table = table, with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
+    opened = opened or table
+    table = with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
     if roles.weights:
         table = table.with_numbers(roles.weights, "persons")
     keys = [*roles.protected, *keys]
     try:
-        counts = count(table, keys, weights=roles.weights, weights_are="counts")
+        counts = count(
+            table, keys, weights=roles.weights, weights_are="counts", max_cells=max_cells
+        )
     except WeightsError as error:
         raise WeightsError(
             f"persons={roles.weights!r}: expected a whole number of persons, 0 or more, in each "
