@@ -14,7 +14,7 @@ import fourfifths
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
     *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "share", "check"),
-    *("monitor", "reproduce", "datasets", "rules", "demo"),
+    *("monitor", "subgroups", "reproduce", "datasets", "rules", "demo"),
 )
 
 

@@ -22,6 +22,7 @@ from fourfifths._cli.analyses.cuts import cuts
 from fourfifths._cli.analyses.monitor import monitor
 from fourfifths._cli.analyses.share import share
 from fourfifths._cli.analyses.stages import stages
+from fourfifths._cli.analyses.subgroups import subgroups
 from fourfifths._cli.audit import audit
 from fourfifths._cli.certify import certify, verify
 from fourfifths._cli.repair import repair
@@ -69,6 +70,10 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
     cuts: (
         "fourfifths cuts ricci --score combined --select 0.2 --plot cuts.png",
         "fourfifths cuts tests.csv --protected race --score points --score-bands 10",
+    ),
+    subgroups: (
+        "fourfifths subgroups adult --columns education --columns age --plot worst.png",
+        "fourfifths subgroups h.csv --protected sex --columns site --outcome hired",
     ),
     share: (
         "fourfifths share 339 870 --share 0.791",
