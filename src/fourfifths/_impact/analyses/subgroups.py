@@ -355,9 +355,10 @@ def subgroups(
     )
     roles, cuts = with_quantiles(opened, roles, quantiles=quantiles)
     cells = count_cells(opened, roles, depth=depth)
-    for column, values in cells.values.items():
-        if len(values) < 2:
-            content = f"only {str(values[0])!r}" if values else "nothing but missing values"
+    values = cells.values
+    for column, groups in values.items():
+        if len(groups) < 2:
+            content = f"only {str(groups[0])!r}" if groups else "nothing but missing values"
             raise GroupError(f"column {column!r} holds {content}; leave it out")
 
     sets = [
@@ -410,7 +411,6 @@ def subgroups(
     keys = (ratio, limits) if order == "ratio" else (limits, ratio)
     # NaN sorts last. Of equal ones the larger subgroup comes first.
     worst = np.lexsort((-search.n, keys[1], keys[0]))[:show]
-    values = cells.values
 
     def wrap(index: int) -> Subgroup:
         chosen = sets[search.combination[index]]
@@ -512,9 +512,14 @@ def with_quantiles(
     if not expressions:
         return roles, {}
     names = [f"figure{index}" for index in range(len(expressions))]
-    frame = prepared.frame.select(
-        *(expression.alias(name) for expression, name in zip(expressions, names, strict=True))
-    )
+    try:
+        frame = prepared.frame.select(
+            *(expression.alias(name) for expression, name in zip(expressions, names, strict=True))
+        )
+    except TypeError as error:  # pandas computes at once, and cannot count lists and the like
+        raise ColumnError(
+            f"column {listed(open_columns)}: expected plain values: {error}"
+        ) from error
     figures = table.rows(frame)[0]
     new_bands = {}
     for column, distinct, is_number in zip(open_columns, figures[::2], figures[1::2], strict=True):

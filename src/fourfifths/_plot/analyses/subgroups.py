@@ -40,15 +40,16 @@ def draw_subgroups(result: Subgroups, ax: Axes | None = None) -> Figure | Axes:
     if result.threshold < 1:
         ax.axvline(result.threshold, color=LINE, linestyle="--", linewidth=1)
         label_line(ax, number_text(result.threshold), x=result.threshold)
-    ax.set_xlabel(
-        "ratio to the rate of all others, and its upper limit\n"
-        f"(limits hold for all {result.searched:,} searched, {result.confidence:.0%}; red: below "
-        f"{number_text(result.threshold)})"
-    )
+    ax.set_xlabel("ratio to the rate of all others, and its upper limit")
     tidy(ax, grid="x")
     if figure is None:
         return ax
     figure.suptitle(
-        literal(f"{result.table}: {result.outcome} = {result.favorable}"), fontsize="medium"
+        literal(
+            f"{result.table}: {result.outcome} = {result.favorable}\nlimits hold for all "
+            f"{result.searched:,} subgroups searched, {100 * result.confidence:g}%; red: below "
+            f"{number_text(result.threshold)}"
+        ),
+        fontsize="medium",
     )
     return figure

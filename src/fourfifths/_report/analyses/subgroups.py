@@ -35,7 +35,7 @@ def subgroups_document(result: Subgroups) -> Document:
         Sentence(
             text=f"{result.surely_below:,} of them {'has' if result.surely_below == 1 else 'have'} "
             f"an upper limit below {line}. All limits hold together with confidence "
-            f"{result.confidence:.0%}, so also for the worst.",
+            f"{100 * result.confidence:g}%, so also for the worst.",
             is_marked=result.surely_below > 0,
         ),
     ]
@@ -79,5 +79,5 @@ def worst_sheet(result: Subgroups) -> Sheet:
             for index, subgroup in enumerate(result)
             if subgroup.ratio_limit < result.threshold
         ),
-        name_width=30,
+        name_width=24,
     )
