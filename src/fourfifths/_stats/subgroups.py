@@ -30,7 +30,7 @@ def upper_rate_limit(selected: FloatArray, n: FloatArray, *, error: float) -> Fl
     """Return the exact upper limit of a mean chance (Clopper and Pearson), one-sided.
 
     With equal chances it is exact. With unequal ones a number of selections at least one below its
-    mean is at most as probable as with equal ones (Hoeffding 1956, theorem 4). So the limit
+    mean is at most as probable as with equal ones (Hoeffding 1956). So the limit
     holds for the mean of any chances if the error is below 1/4 and the limit is 1 where all rows
     but one are selected.
 

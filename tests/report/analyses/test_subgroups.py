@@ -37,7 +37,7 @@ def test_the_page_shows_the_worst_and_the_search():
 def test_what_was_not_searched_is_said():
     (section,) = to_document(crossed(min_rows=150, order="limit")).sections
     assert "Not searched: 4 have fewer than 150 rows, or others." in section.sentences[0].text
-    assert section.sheets[0].title.startswith("lowest upper limit of the ratio first")
+    assert section.sheets[0].title.startswith("lowest upper limit first")
     assert not section.sentences[1].is_marked
 
 

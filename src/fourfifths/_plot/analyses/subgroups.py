@@ -11,7 +11,9 @@ from fourfifths._impact.analyses.subgroups import Subgroups
 from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
 from fourfifths._text import number_text
 
-MAX_RATIO = 2.0
+MAX_RATIO = 4.0
+# So that the dot of a ratio of 0 is whole.
+LEFT_EDGE = -0.02
 
 
 @draw.register
@@ -24,7 +26,7 @@ def draw_subgroups(result: Subgroups, ax: Axes | None = None) -> Figure | Axes:
     largest = 1.1
     for position, subgroup in enumerate(result):
         color = BELOW if subgroup.ratio_limit < result.threshold else OTHER
-        ax.plot([subgroup.ratio], [position], "o", color=color, markersize=6, clip_on=False)
+        ax.plot([subgroup.ratio], [position], "o", color=color, markersize=6)
         # A subgroup without an upper limit has a line to the edge of the panel and no end.
         has_limit = not math.isnan(subgroup.ratio_limit)
         end = subgroup.ratio_limit if has_limit else 10 * MAX_RATIO
@@ -35,7 +37,7 @@ def draw_subgroups(result: Subgroups, ax: Axes | None = None) -> Figure | Axes:
     labels = [f"{subgroup.label}  {subgroup.selected:,}/{subgroup.n:,}" for subgroup in result]
     ax.set_yticks(range(len(labels)), [literal(label) for label in labels])
     ax.set_ylim(len(labels) - 0.5, -0.5)
-    ax.set_xlim(0, min(largest, MAX_RATIO))
+    ax.set_xlim(LEFT_EDGE, min(largest, MAX_RATIO))
     ax.axvline(1, color=LINE, linewidth=0.8)
     if result.threshold < 1:
         ax.axvline(result.threshold, color=LINE, linestyle="--", linewidth=1)

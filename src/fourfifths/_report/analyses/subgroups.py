@@ -57,9 +57,9 @@ def subgroups_document(result: Subgroups) -> Document:
 
 def worst_sheet(result: Subgroups) -> Sheet:
     """Return the table of the worst subgroups."""
-    by = "ratio" if result.order == "ratio" else "upper limit of the ratio"
+    by = "ratio" if result.order == "ratio" else "upper limit"
     return Sheet(
-        title=f"lowest {by} first; limit: upper limit of the ratio, over all searched",
+        title=f"lowest {by} first; limits hold for all that were searched",
         headers=("subgroup", "n", "selected", "rate", "others", "ratio", "limit", "p"),
         rows=tuple(
             (
@@ -79,5 +79,5 @@ def worst_sheet(result: Subgroups) -> Sheet:
             for index, subgroup in enumerate(result)
             if subgroup.ratio_limit < result.threshold
         ),
-        name_width=24,
+        name_width=22,
     )
