@@ -72,7 +72,7 @@ COMMANDS: dict[Callable[..., None], tuple[str, str]] = {
         "fourfifths cuts tests.csv --protected race --score points --score-bands 10",
     ),
     subgroups: (
-        "fourfifths subgroups adult --columns education --columns age --plot worst.png",
+        "fourfifths subgroups adult --columns education --columns age --show 5",
         "fourfifths subgroups h.csv --protected sex --columns site --outcome hired",
     ),
     share: (

@@ -24,6 +24,7 @@ LISTED_DEVIATIONS, LISTED_MORE = 8.0, 30
 PERMUTATIONS_AT_ONCE = 100
 # Up to so many rows it is faster to draw rows than to draw the number of each cell.
 MAX_DRAWN_ROWS = 1_000_000
+MAX_PERMUTED_ROWS = 999_999_999  # numpy draws from no more
 
 
 def upper_rate_limit(selected: FloatArray, n: FloatArray, *, error: float) -> FloatArray:

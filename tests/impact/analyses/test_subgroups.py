@@ -276,3 +276,16 @@ def test_everyone_selected_leaves_nothing_to_compare():
         fourfifths.subgroups(
             people().assign(hired="yes"), protected="sex", outcome="hired", favorable="yes"
         )
+
+
+def test_more_rows_than_can_be_permuted():
+    result = fourfifths.subgroups(
+        CROSSED.assign(n=CROSSED.n * 10**7),
+        protected="sex",
+        columns="age",
+        outcome="hired",
+        persons="n",
+    )
+    assert result.adjusted_by == "bonferroni"
+    assert (result.worst.n, result.worst.adjusted_p) == (10**9, 0)
+    assert result.worst.ratio == pytest.approx(0.1 / (19 / 30))

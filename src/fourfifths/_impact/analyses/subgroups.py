@@ -17,6 +17,7 @@ from fourfifths._impact.analyses.counted import check_persons
 from fourfifths._results import Record, Result, flat
 from fourfifths._stats.proportions import divide
 from fourfifths._stats.subgroups import (
+    MAX_PERMUTED_ROWS,
     PERMUTATIONS,
     bonferroni_p,
     permutation_p,
@@ -113,8 +114,8 @@ class Subgroups(Result):
     confidence : float
         With which all upper limits hold together.
     adjusted_by : {"permutation", "bonferroni"}
-        How p-values are adjusted. "bonferroni" where the columns have too many combinations of
-        values to permute outcomes.
+        How p-values are adjusted. "bonferroni" where there are too many combinations of
+        values, or rows, to permute outcomes.
     permutations : int
         0 where none were made.
     order : {"ratio", "limit"}
@@ -220,6 +221,13 @@ class Cells:
             for columns, counts in self.tables.items()
             for column in columns
         }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed when the columns were read, once."""
+        return tuple(
+            dict.fromkeys(note for counts in self.tables.values() for note in counts.notes)
+        )
 
     def of(self, columns: tuple[str, ...]) -> tuple[IntArray, IntArray]:
         """Return the rows and the selections of each combination of values, one axis per column.
@@ -389,9 +397,9 @@ def subgroups(
         all_n=all_n,
         confidence=confidence,
     )
-    is_joint = len(cells.tables) == 1
+    can_permute = len(cells.tables) == 1 and all_n <= MAX_PERMUTED_ROWS
     totals = {"all_selected": all_selected, "all_n": all_n}
-    if is_joint:
+    if can_permute:
         cell_rows, membership = memberships(cells, sets, search)
         adjusted_p = permutation_p(
             membership,
@@ -449,14 +457,14 @@ def subgroups(
         threshold=threshold,
         surely_below=int(np.sum(limits < threshold)),
         confidence=confidence,
-        adjusted_by="permutation" if is_joint else "bonferroni",
-        permutations=PERMUTATIONS if is_joint else 0,
+        adjusted_by="permutation" if can_permute else "bonferroni",
+        permutations=PERMUTATIONS if can_permute else 0,
         order=order,
         cuts=cuts,
         subgroups=tuple(wrap(index) for index in worst.tolist()),
         notes=(),
     )
-    return replace(result, notes=(*cells.tables[first].notes, *search_notes(result, cells)))
+    return replace(result, notes=(*cells.notes, *search_notes(result, cells)))
 
 
 def check_options(**options: Any) -> None:
@@ -705,7 +713,7 @@ def search_notes(result: Subgroups, cells: Cells) -> Iterator[str]:
             )
     if result.adjusted_by == "bonferroni":
         yield (
-            "the columns have too many combinations of values to permute the outcome, so p is "
+            "there are too many combinations of values, or rows, to permute the outcome, so p is "
             "Fisher's one-sided p-value times the number of subgroups (Bonferroni); with fewer "
             "columns it would be smaller"
         )
