@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fourfifths._impact.analyses.monitor import Monitor, add_batch, monitor
     from fourfifths._impact.analyses.share import ShareTest, against_share
     from fourfifths._impact.analyses.stages import StageImpact, Stages, stages
+    from fourfifths._impact.analyses.subgroups import Subgroup, Subgroups, subgroups
     from fourfifths._impact.impact import impact
     from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
     from fourfifths._impact.rules import RULES, Rule
@@ -56,6 +57,8 @@ __all__ = [
     "ShareTest",
     "StageImpact",
     "Stages",
+    "Subgroup",
+    "Subgroups",
     "Tradeoff",
     "add_batch",
     "adjusted",
@@ -72,6 +75,7 @@ __all__ = [
     "monitor",
     "read_table",
     "stages",
+    "subgroups",
     "tradeoff",
     "verify",
 ]
@@ -98,6 +102,8 @@ _HOMES = {
     "Rule": "_impact.rules",
     "StageImpact": "_impact.analyses.stages",
     "Stages": "_impact.analyses.stages",
+    "Subgroup": "_impact.analyses.subgroups",
+    "Subgroups": "_impact.analyses.subgroups",
     "ShareTest": "_impact.analyses.share",
     "Tradeoff": "_tradeoff.result",
     "add_batch": "_impact.analyses.monitor",
@@ -113,6 +119,7 @@ _HOMES = {
     "monitor": "_impact.analyses.monitor",
     "read_table": "_tables.table",
     "stages": "_impact.analyses.stages",
+    "subgroups": "_impact.analyses.subgroups",
     "tradeoff": "_tradeoff.tradeoff",
     "verify": "_certify.verify",
 }

@@ -103,6 +103,14 @@ COMMANDS: Mapping[str, CommandEntry] = {
             "fourfifths adjusted h.csv --protected sex --outcome hired --category job",
         ),
     ),
+    "subgroups": CommandEntry(
+        module="analyses.subgroups",
+        summary=("Search intersections of up to three columns for the lowest selection rates."),
+        examples=(
+            "fourfifths subgroups adult --columns education --columns age --show 5",
+            "fourfifths subgroups h.csv --protected sex --columns site --outcome hired",
+        ),
+    ),
     "share": CommandEntry(
         module="analyses.share",
         summary="Compare a group's number among the selected with its share of a population.",

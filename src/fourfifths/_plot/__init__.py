@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # Importing a plot registers it with `draw`.
 from fourfifths._plot import certificate, impact, proof, tradeoff
-from fourfifths._plot.analyses import adjusted, check, cuts, monitor, share, stages
+from fourfifths._plot.analyses import adjusted, check, cuts, monitor, share, stages, subgroups
 from fourfifths._plot.style import draw
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "proof",
     "share",
     "stages",
+    "subgroups",
     "tradeoff",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # Importing a page registers it with `to_document`.
 from fourfifths._report import certificate, effect, impact, proof, tradeoff
-from fourfifths._report.analyses import adjusted, check, cuts, monitor, share, stages
+from fourfifths._report.analyses import adjusted, check, cuts, monitor, share, stages, subgroups
 from fourfifths._report.document import to_document
 from fourfifths._report.markdown import document_markdown
 from fourfifths._report.terminal import document_text, print_document
@@ -23,6 +23,7 @@ __all__ = [
     "proof",
     "share",
     "stages",
+    "subgroups",
     "to_document",
     "tradeoff",
 ]
