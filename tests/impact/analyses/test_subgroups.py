@@ -289,3 +289,30 @@ def test_more_rows_than_can_be_permuted():
     assert result.adjusted_by == "bonferroni"
     assert (result.worst.n, result.worst.adjusted_p) == (10**9, 0)
     assert result.worst.ratio == pytest.approx(0.1 / (19 / 30))
+
+
+def test_the_adjusted_p_is_that_of_permuted_rows():
+    """Against permutations of the rows themselves, with scipy's tails; 1,000 of them."""
+    table = people(rows=300, seed=11).assign(hired=np.tile(["yes", "no", "no"], 100))
+    result = fourfifths.subgroups(
+        table, protected=["sex", "race"], columns="site", outcome="hired", min_rows=20, show=1000
+    )
+    members = np.array(
+        [
+            (table[list(s.columns)] == pd.Series(s.values, index=s.columns)).all(axis=1)
+            for s in result
+        ],
+        dtype=int,
+    )
+    rng = np.random.default_rng(2)
+    is_hired = (table.hired == "yes").to_numpy().astype(int)
+    permuted = np.array([rng.permutation(is_hired) for _ in range(1000)])
+    n = members.sum(axis=1)
+    smallest = hypergeom.cdf(permuted @ members.T, 300, 100, n).min(axis=1)
+    observed = hypergeom.cdf(members @ is_hired, 300, 100, n)
+    is_low = members @ is_hired <= n / 3
+    expected = (smallest <= observed[:, None] * (1 + 1e-9)).mean(axis=1)
+    adjusted = np.array([s.adjusted_p for s in result])
+    assert is_low.sum() > 5
+    assert adjusted[is_low] == pytest.approx(expected[is_low], abs=4 * math.sqrt(0.25 / 650))
+    assert np.ptp(expected[is_low]) > 0.3  # p-values of many sizes are compared
