@@ -45,6 +45,7 @@ def test_the_python_shown_runs(tmp_path: Path, monkeypatch) -> None:
     assert (tmp_path / "adult.png").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1], ids=["in short", "in scikit-learn"])
 def test_the_python_of_the_page_on_repairs_runs(
     place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -152,6 +152,7 @@ def test_two_gaussians_are_inconclusive_with_few_rows():
     assert certify(gaussians(60, 0.2, 0)).verdict == "inconclusive"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 2000])
 def test_noise_is_seldom_not_certified(n):
     """At 5%, over 2 in 8 are rarer than 1%."""
@@ -178,6 +179,7 @@ def board():
     return certify(people, auditors=["logistic", "svm", "trees"], folds=2)
 
 
+@pytest.mark.slow
 def test_linear_auditors_do_not_see_exclusive_or(board):
     """A line may gain a little at the edge of the board; a standard error is .011."""
     by_name = {each.name: each.balanced_error_rate for each in board.worst.auditors}
@@ -508,6 +510,7 @@ def test_the_witness_is_a_rule_of_the_stated_rates():
     assert found.rates[harmed] / found.rates[other] == pytest.approx(expected, abs=0.08)
 
 
+@pytest.mark.slow
 def test_more_auditors_widen_every_interval():
     one = certify(gaussians(400, 0.3, 8)).worst.auditors[0]
     three = certify(gaussians(400, 0.3, 8), auditors=["naive-bayes", "logistic", "svm"])
@@ -533,6 +536,7 @@ def test_the_reason_says_that_the_tight_test_decided_alone():
     assert "decided by the tight test alone" in found.because
 
 
+@pytest.mark.slow
 def test_rows_needed_settle_it_usually():
     """At least 3 of 5 simulated tables of that size."""
     first = certify(gaussians(600, 0.2, 13)).worst

@@ -268,6 +268,7 @@ def verdict_on(kind, rows, seed=0, **options):
     ).verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parity 4", "last digit"])
 def test_a_hidden_rule_is_found_by_the_details(kind):
     assert verdict_on(kind, 800, auditors=["details"], folds=2) == "not certified"

@@ -660,6 +660,7 @@ def proof_in_python(**options: Any) -> fourfifths.Proof:
     return repairer.proof_
 
 
+@pytest.mark.slow
 def test_the_page_ends_with_the_proof(
     shell: Shell, applied: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

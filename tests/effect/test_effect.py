@@ -357,6 +357,7 @@ def test_pooled_strata_are_audited_or_not_but_no_error() -> None:
     assert effect_of(before, before, repairer, certify=QUICK).rows == 16
 
 
+@pytest.mark.slow
 def test_rows_that_are_kept_do_not_stop_the_audit() -> None:
     repairer = by_column(unseen="keep").fit(WIDE)
     before = pd.concat([WIDE, table(Z=[1])])
@@ -367,6 +368,7 @@ TWENTY = table(A=list(range(20)), B=list(range(5, 25)))
 TWENTY["hired"] = np.where(TWENTY["x"] > 12, "yes", "no")
 
 
+@pytest.mark.slow
 def test_an_outcome_without_a_reference_is_audited() -> None:
     repairer = by_column()
     result = effect_of(TWENTY, TWENTY, repairer, outcome="hired", certify=QUICK)

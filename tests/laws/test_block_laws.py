@@ -212,6 +212,7 @@ def test_the_same_call_gives_the_same_answer(frame: pd.DataFrame, options: Any) 
     assert same(pickle.loads(pickle.dumps(fitted)).transform(frame), first)
 
 
+@pytest.mark.slow
 @FEW
 @given(people(), OPTIONS, st.randoms(use_true_random=False))
 def test_with_a_key_batches_and_the_order_of_rows_do_not_matter(
@@ -256,6 +257,7 @@ def test_a_saved_repair_gives_the_same(frame: pd.DataFrame, key: Any, variety: i
     assert loaded.proof_.to_dict() == fitted.proof_.to_dict()
 
 
+@pytest.mark.slow
 @FEW
 @given(people(), st.sampled_from([None, "id"]))
 def test_the_kind_of_dataframe_does_not_matter(frame: pd.DataFrame, key: Any) -> None:

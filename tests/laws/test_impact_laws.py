@@ -57,6 +57,7 @@ def test_impact_ratio_times_likelihood_ratio_is_one(groups):
             assert group.impact_ratio * group.likelihood_ratio == pytest.approx(1)
 
 
+@pytest.mark.slow
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(groups, random):
     table = frame(groups)
@@ -66,6 +67,7 @@ def test_the_order_of_rows_does_not_matter(groups, random):
     assert shuffled.to_dict() == measure(groups).to_dict()
 
 
+@pytest.mark.slow
 @given(tables(), st.permutations(["one", "two", "three", "four"]))
 def test_labels_do_not_matter(groups, labels):
     names = dict(zip(groups, labels, strict=False))
@@ -78,6 +80,7 @@ def test_labels_do_not_matter(groups, labels):
             assert after[label].finding == before[name].finding
 
 
+@pytest.mark.slow
 @given(tables(), st.integers(2, 50))
 def test_scaling_all_counts_leaves_rates_and_ratios(groups, factor):
     scaled = {name: (x * factor, n * factor) for name, (x, n) in groups.items()}
@@ -133,6 +136,7 @@ def test_exactly_four_fifths_is_never_below_whatever_the_sizes(reference, factor
     assert ", not below 4/5" in group.because or group.finding == "small numbers"
 
 
+@pytest.mark.slow
 @given(counts(), counts())
 def test_swapping_group_and_reference_inverts_the_ratio_and_its_interval(group, reference):
     assume(group[0] > 0)
@@ -168,6 +172,7 @@ def test_the_ratio_interval_contains_the_ratio(group, reference, confidence):
         assert math.isfinite(high)
 
 
+@pytest.mark.slow
 @given(tables())
 def test_an_aggregated_table_equals_its_rows(groups):
     assert [each.to_dict() for each in measure_aggregated(groups)] == [
@@ -175,6 +180,7 @@ def test_an_aggregated_table_equals_its_rows(groups):
     ]
 
 
+@pytest.mark.slow
 @given(tables(), st.floats(0.01, 1000))
 def test_equal_sampling_weights_change_no_rate(groups, weight):
     """But for the interval of the ratio: an exact one needs persons."""
@@ -209,6 +215,7 @@ def test_with_one_stratum_cmh_is_the_square_of_the_standard_deviations(group, re
     assert not result["a"].stratified.reversal
 
 
+@pytest.mark.slow
 @given(tables(), st.lists(st.sampled_from(["x", "y", "z"]), min_size=1))
 def test_strata_change_nothing_of_the_pooled_figures(groups, jobs):
     table = frame(groups)
@@ -221,6 +228,7 @@ def test_strata_change_nothing_of_the_pooled_figures(groups, jobs):
         assert numbers(within[name]) == nearly(numbers(plain[name]))
 
 
+@pytest.mark.slow
 @given(tables(most=3, largest=12), st.lists(st.booleans(), min_size=1, max_size=6))
 def test_the_ratio_after_any_filling_in_lies_within_the_bounds(groups, unknown):
     reference = max(groups, key=lambda name: groups[name][0])
@@ -305,6 +313,7 @@ def test_a_reading_does_not_depend_on_floating_point_rates(group, reference):
     assert (reading == "not indicated") == (lower > Fraction(4, 5) * higher)
 
 
+@pytest.mark.slow
 @given(tables(least=3))
 def test_leaving_out_one_group_changes_nothing_between_the_others(groups):
     assume(groups["a"][0] > 0)

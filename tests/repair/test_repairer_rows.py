@@ -103,6 +103,7 @@ def test_single_rows_are_chosen_by_random_repair_in_the_share_of_the_amount() ->
     assert stats.binomtest(found.count(5.5), 400, 0.3).pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_single_categories_move_in_the_share_of_the_distance() -> None:
     # a has u only, b half of each: the consensus is (3/4, 1/4), so a quarter of a moves.
     frame = pd.DataFrame({"c": ["u"] * 20 + ["u", "v"] * 10, "g": ["a"] * 20 + ["b"] * 20})
@@ -267,6 +268,7 @@ def test_a_call_gives_the_same_twice_and_in_a_pickled_or_saved_copy(
             pd.testing.assert_frame_equal(again.transform(frame), first, check_exact=True)
 
 
+@pytest.mark.slow
 @OPTIONS
 def test_with_a_key_neither_batches_nor_the_order_of_rows_matter(options: dict[str, Any]) -> None:
     frame = people()

@@ -301,6 +301,7 @@ def test_a_reference_that_must_be_designated_is_asked_for_with_an_example():
         choose_reference(["g"], GROUPS, designated={}, reason="two rules need it")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY_KIND)
 @pytest.mark.parametrize("reference", [2, "2", 2.0, {"g": 2}])
 def test_every_kind_of_table_takes_a_reference_as_value_or_text(reference, kind, tmp_path):

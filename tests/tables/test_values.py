@@ -454,6 +454,7 @@ def test_a_token_that_is_a_number_matches_no_other_number():
 MIXED = as_text(range(10)) * 6 + ["low", "high"] * 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", kinds(EVERY_KIND))
 def test_numbers_and_words_are_a_category_and_never_silently(kind, tmp_path):
     table = EVERY_KIND[kind](columns(MIXED), tmp_path)
@@ -480,6 +481,7 @@ def test_an_outcome_may_hold_numbers_and_a_word(kind, tmp_path):
     assert certify(table, favorable="selected").features == {"x": "number"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", kinds(EVERY_KIND))
 def test_a_protected_column_may_hold_numbers_and_a_word(kind, tmp_path):
     table = columns(NUMBERS)

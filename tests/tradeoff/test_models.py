@@ -35,6 +35,7 @@ def logistic(penalty: float) -> LogisticRegression:
     return LogisticRegression(class_weight="balanced", C=penalty, max_iter=100_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "classifier"), [("LR", logistic), ("SVM", svm)])
 def test_c_is_the_one_with_the_least_balanced_error_out_of_fold(name: Any, classifier: Any) -> None:
     model = PaperModel(name, NUMERIC).fit(VALUES, HIRED)
@@ -80,6 +81,7 @@ def test_if_no_value_of_c_converges_the_smallest_is_taken() -> None:
     assert PENALTIES[0] == model.classifier_.C
 
 
+@pytest.mark.slow
 def test_categories_are_one_hot_encoded() -> None:
     # The middle code is selected: no line through the codes 0, 1, 2 can separate it.
     codes = np.tile([0.0, 1.0, 2.0], 40)[:, None]
@@ -120,6 +122,7 @@ def test_what_is_no_model_is_named(models: Any, message: str) -> None:
         chosen_models(models, NUMERIC, random_state=0)
 
 
+@pytest.mark.slow
 def test_tuning_errors_are_those_of_cross_validation() -> None:
     scaled = MinMaxScaler().fit_transform(VALUES)
     errors = tuning_errors(logistic(1), scaled, HIRED, random_state=5)

@@ -97,6 +97,7 @@ class Counting(Scorer):
         return super().fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_without_redoing_cells(tmp_path: Path) -> None:
     path = tmp_path / "cells.jsonl"
     options = {**QUICK, "models": {"rule": Counting()}}
@@ -144,6 +145,7 @@ def test_any_pipeline_is_a_model_and_gets_a_dataframe() -> None:
     assert set(seen) == {pd.DataFrame}
 
 
+@pytest.mark.slow
 def test_an_unrepaired_version_is_run_once_for_all_methods() -> None:
     curve = fourfifths.tradeoff(
         applicants(),
@@ -180,6 +182,7 @@ def full(repeat: int, floor: float, **figures: Any) -> Any:
     return {**record, **figures}
 
 
+@pytest.mark.slow
 def test_that_too_little_is_proven_is_a_note_and_no_warning() -> None:
     # 400 training rows prove less than .8; warnings are errors here.
     curve = fourfifths.tradeoff(applicants(), **QUICK)
@@ -221,6 +224,7 @@ def test_enough_rows_prove_four_fifths_and_the_models_keep_it() -> None:
     assert point.impact_ratio >= point.proven_floor
 
 
+@pytest.mark.slow
 def test_a_date_can_be_swept_by_blocks_if_it_is_named() -> None:
     table = applicants()
     table["day"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(table["score"] * 10, unit="D")
@@ -230,6 +234,7 @@ def test_a_date_can_be_swept_by_blocks_if_it_is_named() -> None:
         fourfifths.tradeoff(table, **QUICK, columns=["score", "day"], scopes=["column"])
 
 
+@pytest.mark.slow
 def test_the_progress_bar_can_be_turned_off_and_changes_no_number() -> None:
     shown, hidden = (
         fourfifths.tradeoff(applicants(), **QUICK, progress=progress) for progress in (True, False)

@@ -417,14 +417,16 @@ class Layout:
 
     @property
     def line_end(self) -> str:
-        """The end of the first line below the names, which is that of every record."""
-        ends = [_line_end(line) for line in self.lines[self.line.last_line - 1 :][:2]]
+        """The end of the first record below the names, which is that of every record."""
+        records = self.records[self.header.index :][:2]
+        # The last line of a file may have no end.
+        ends = [_line_end(self.lines[record.last_line - 1]) for record in records]
         return ends[-1] or ends[0] or "\n"
 
     @property
     def has_other_line_ends(self) -> bool:
         """Whether a line down to that of the names ends in another way."""
-        head = self.lines[: self.line.last_line]
+        head = [*self.lines[: self.line.first_line - 1], self.lines[self.line.last_line - 1]]
         return any(_line_end(line) not in ("", self.line_end) for line in head)
 
     @property

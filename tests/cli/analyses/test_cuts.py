@@ -9,6 +9,7 @@ import pytest
 RICCI = ("cuts", "ricci", "--score", "combined")
 
 
+@pytest.mark.slow
 def test_the_cuts_of_an_examination(shell, tmp_path):
     answer = shell(*RICCI, "--select", "0.2", "--score-bands", "4", "--plot", "cuts.svg")
     assert answer.code == 0

@@ -100,6 +100,7 @@ def test_a_designated_reference_may_be_the_lower_one():
     assert (run.lower, run.smallest) == ("reference", 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lower_is_better", [False, True])
 def test_every_cut_is_what_impact_says_of_its_selection(lower_is_better):
     table = random_scores()
@@ -240,6 +241,7 @@ def test_the_chosen_cut_comes_nearest(select, cut):
     assert result.at_chosen_cut.outcome == f"score >= {cut}"
 
 
+@pytest.mark.slow
 def test_score_bands():
     result = measure(HAND, score_bands=[2, 5])
     assert result.band_labels == ("under 2", "2 to under 5", "5 and over")

@@ -87,6 +87,7 @@ def test_with_one_reference_the_ratios_of_the_steps_multiply_to_the_bottom_line(
     assert np.prod(steps) == pytest.approx(result["bottom line"]["F"].impact_ratio)
 
 
+@pytest.mark.slow
 def test_a_step_is_what_impact_says_of_those_who_reached_the_stage_before():
     table = hires()
     result = fourfifths.stages(table, protected=["sex", "race"], stages=STAGES)
