@@ -133,8 +133,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         pipeline does not see them.
     key : str, optional
         The column of a dataframe that identifies a row, with a different value in each row of a
-        call; it is never repaired. What is drawn for a row then comes from its key: the row gets the
-        same values in any call, whatever other rows are in it. Without a key it comes from the
+        call; it is never repaired. What is drawn for a row then comes from its key: the row gets
+        the same values in any call, whatever other rows are in it. Without a key it comes from the
         values that are repaired, and equal rows of one call are told apart by their order.
     random_state : int or None
         The seed. The same rows get the same values in every call. None takes a new seed for each
