@@ -13,15 +13,17 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-EXTRAS = ("test", "fast")
+EXTRAS = ("test", "excel", "fast")
 MINIMUM = re.compile(r"(?P<name>[\w.-]+)>=(?P<version>[\w.]+)")
 
 
 def lowest_versions() -> dict[str, str]:
-    """Return the lowest version of each dependency of the package, its tests and `[fast]`."""
+    """Return the lowest version of each dependency of the package, its tests and its extras."""
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    requirements = [*project["dependencies"], *(line for name in EXTRAS for line in extras[name])]
+    lines = [*project["dependencies"], *(line for name in EXTRAS for line in extras[name])]
+    # An extra may name another one, which is in the list itself.
+    requirements = [line for line in lines if not line.startswith("fourfifths[")]
     versions = {}
     for requirement in requirements:
         minimum = MINIMUM.fullmatch(requirement)

@@ -337,7 +337,9 @@ def place(
         tied = None
         if not rows.draws.is_keyed:
             content = rows.draws.content
-            tied = int(np.isin(content[members], content[cut_rows]).sum()) - len(cut_rows)
+            # By sorting: the other way, numpy 2.0 subtracts words that are too large for it.
+            is_tied = np.isin(content[members], content[cut_rows], kind="sort")
+            tied = int(is_tied.sum()) - len(cut_rows)
         laws.append(block_law(tree, int(depth[stratum]), members.size, tied=tied))
     return cuts, tuple(laws)
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import FloatArray
+from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
     PLAIN,
@@ -428,16 +428,8 @@ def from_numbers(
         cells = changed.astype(bool)
     else:
         cells = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)].tolist()
-    if column.implementation is nw.Implementation.PYARROW and is_text(column.dtype):
-        # Arrow sets cells of plain text only, and has several types of text.
-        plain_texts: Any = column.cast(nw.String()).to_native().cast("string")
-        plain: nw.Series[Any] = nw.from_native(plain_texts, series_only=True)
-        native: Any = column.to_native()
-        repaired: Any = plain.scatter(rows, cells).to_native()
-        cast: nw.Series[Any] = nw.from_native(repaired.cast(native.type), series_only=True)
-        return cast.alias(column.name)
     try:
-        return column.scatter(rows, cells)
+        return _with_cells(column, rows, cells)
     except Exception as error:  # each backend has errors of its own
         if not is_text(column.dtype):
             raise
@@ -446,6 +438,27 @@ def from_numbers(
             f"{listed(column_type.categories)}: give it the categories of the table that was "
             "fitted, or make it text"
         ) from error
+
+
+def _with_cells(column: nw.Series[Any], rows: IntArray, cells: Any) -> nw.Series[Any]:
+    """Return the column with the cells of these rows replaced, by any version of Arrow too."""
+    if not rows.size:
+        return column  # some versions of Arrow and narwhals fail where no cell is set
+    if column.implementation is nw.Implementation.PYARROW and column.dtype == nw.Boolean:
+        # Arrow before version 26 breaks columns of booleans when it sets cells of them.
+        is_set, truths = np.zeros((2, len(column)), dtype=np.bool_)
+        is_set[rows], truths[rows] = True, cells
+        mask, replaced = (nw.new_series("", array, backend="pyarrow") for array in (is_set, truths))
+        return replaced.zip_with(mask, column).alias(column.name)
+    if column.implementation is nw.Implementation.PYARROW and is_text(column.dtype):
+        # Arrow sets cells of plain text only, and has several types of text.
+        texts: Any = column.cast(nw.String()).to_native().cast("string")
+        plain: nw.Series[Any] = nw.from_native(texts, series_only=True)
+        native: Any = column.to_native()
+        repaired: Any = plain.scatter(rows, cells).to_native()
+        cast: nw.Series[Any] = nw.from_native(repaired.cast(native.type), series_only=True)
+        return cast.alias(column.name)
+    return column.scatter(rows, cells)
 
 
 def typed_values(
