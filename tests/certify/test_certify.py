@@ -93,6 +93,7 @@ def misses(pair, d, beta):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "d", "beta"), [(4000, 0.0, 0.5), (500, 0.2, 0.1), (4000, 0.05, 0.1), (4000, 1, 0.5)]
 )
@@ -152,6 +153,7 @@ def test_two_gaussians_are_inconclusive_with_few_rows():
     assert certify(gaussians(60, 0.2, 0)).verdict == "inconclusive"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 2000])
 def test_noise_is_seldom_not_certified(n):
     """At 5%, over 2 in 8 are rarer than 1%."""
@@ -195,6 +197,7 @@ def test_exclusive_or_is_not_certified(board):
     assert board.worst.witness.auditor == "trees"
 
 
+@pytest.mark.slow
 def test_ricci_has_too_few_rows_for_four_comparisons():
     # 27, 23 and 68 rows: corrected for all comparisons, the rule found may just be chance.
     found = fourfifths.certify("ricci", auditors=CHEAP)
@@ -533,6 +536,7 @@ def test_the_reason_says_that_the_tight_test_decided_alone():
     assert "decided by the tight test alone" in found.because
 
 
+@pytest.mark.slow
 def test_rows_needed_settle_it_usually():
     """At least 3 of 5 simulated tables of that size."""
     first = certify(gaussians(600, 0.2, 13)).worst

@@ -38,6 +38,7 @@ def test_every_verdict_fits_the_schema(gap):
     jsonschema.validate(json.loads(found.to_json()), SCHEMA)
 
 
+@pytest.mark.slow
 def test_several_groups_and_a_given_beta_fit_the_schema():
     found = fourfifths.certify("ricci", beta=(0.2, 0.4), **QUICK)
     written = json.loads(found.to_json())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 
+
+@pytest.mark.slow
 def test_the_demonstration_runs_on_shipped_data(shell):
     answer = shell("demo")
     assert (answer.code, answer.err) == (0, "")
@@ -11,6 +14,7 @@ def test_the_demonstration_runs_on_shipped_data(shell):
     assert "\ncertified, proven for every rule: beta 10.9%" in answer.out
 
 
+@pytest.mark.slow
 def test_the_demonstration_shows_the_three_commands(shell):
     out = shell("demo").out
     for command in (

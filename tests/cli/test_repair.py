@@ -655,6 +655,7 @@ def proof_in_python(**options: Any) -> fourfifths.Proof:
     return repairer.proof_
 
 
+@pytest.mark.slow
 def test_the_page_ends_with_the_proof(
     shell: Shell, applied: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -786,6 +787,7 @@ def test_rows_that_prove_nothing_are_repaired_without_a_warning(shell: Shell, ap
 APART = [("A", "0.0"), ("B", "10.0")] * 10
 
 
+@pytest.mark.slow
 def test_20_rows_certify_nothing_and_nothing_is_written(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path / "in.csv", APART, "group,score")
     answer = shell(*FIT, "--amount", "certified", "--beta", "0.5", "--save", "r.json")

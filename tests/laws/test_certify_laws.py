@@ -159,6 +159,7 @@ def random_evidence(random, auditors, threshold):
     return found, betas
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("auditors", [1, 3])
 def test_the_papers_test_certifies_only_what_the_tight_test_certifies(auditors):
     random = np.random.default_rng(auditors)

@@ -120,6 +120,7 @@ def test_what_is_no_model_is_named(models: Any, message: str) -> None:
         chosen_models(models, NUMERIC, random_state=0)
 
 
+@pytest.mark.slow
 def test_tuning_errors_are_those_of_cross_validation() -> None:
     scaled = MinMaxScaler().fit_transform(VALUES)
     errors = tuning_errors(logistic(1), scaled, HIRED, random_state=5)

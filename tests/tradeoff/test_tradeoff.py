@@ -144,6 +144,7 @@ def test_any_pipeline_is_a_model_and_gets_a_dataframe() -> None:
     assert set(seen) == {pd.DataFrame}
 
 
+@pytest.mark.slow
 def test_an_unrepaired_version_is_run_once_for_all_methods() -> None:
     curve = fourfifths.tradeoff(
         applicants(),
@@ -230,6 +231,7 @@ def test_a_date_can_be_swept_by_blocks_if_it_is_named() -> None:
         fourfifths.tradeoff(table, **QUICK, columns=["score", "day"], scopes=["column"])
 
 
+@pytest.mark.slow
 def test_the_progress_bar_can_be_turned_off_and_changes_no_number() -> None:
     shown, hidden = (
         fourfifths.tradeoff(applicants(), **QUICK, progress=progress) for progress in (True, False)
