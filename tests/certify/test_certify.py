@@ -93,6 +93,7 @@ def misses(pair, d, beta):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "d", "beta"), [(4000, 0.0, 0.5), (500, 0.2, 0.1), (4000, 0.05, 0.1), (4000, 1, 0.5)]
 )
@@ -197,6 +198,7 @@ def test_exclusive_or_is_not_certified(board):
     assert board.worst.witness.auditor == "trees"
 
 
+@pytest.mark.slow
 def test_ricci_has_too_few_rows_for_four_comparisons():
     # 27, 23 and 68 rows: corrected for all comparisons, the rule found may just be chance.
     found = fourfifths.certify("ricci", auditors=CHEAP)

@@ -792,6 +792,7 @@ def test_rows_that_prove_nothing_are_repaired_without_a_warning(shell: Shell, ap
 APART = [("A", "0.0"), ("B", "10.0")] * 10
 
 
+@pytest.mark.slow
 def test_20_rows_certify_nothing_and_nothing_is_written(shell: Shell, tmp_path: Path) -> None:
     write(tmp_path / "in.csv", APART, "group,score")
     answer = shell(*FIT, "--amount", "certified", "--beta", "0.5", "--save", "r.json")
