@@ -16,6 +16,8 @@ Applications in Genetics and Molecular Biology 9 (2010), for p-values from simul
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, xlogy
@@ -109,7 +111,8 @@ def chosen_reference_p(
     if group_count == 2:
         return fisher
     union_bound = np.minimum(fisher * group_count * (group_count - 1) / 2, 1.0)
-    if total >= MAX_ROWS_TO_SIMULATE:
+    # Where the bound is as small for every group, simulated tables have nothing to add.
+    if total >= MAX_ROWS_TO_SIMULATE or np.nanmax(union_bound) <= LEAST_SIMULATED_P:
         return union_bound
     simulated_selections = np.random.default_rng(random_state).multivariate_hypergeometric(
         sizes, int(x.sum()), size=tables, method="marginals"
@@ -214,6 +217,7 @@ def range_p(z: ArrayLike, *, group_count: int) -> FloatArray:
     )
 
 
+@cache
 def range_z(group_count: int, *, confidence: float = 0.95) -> float:
     """Return the |z| at which `range_p` is 1 - confidence.
 
