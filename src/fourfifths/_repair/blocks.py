@@ -175,7 +175,7 @@ class Blocks:
         return divide(self.tree, cell, draws)
 
     def record_index(self, block: IntArray, draws: RowDraws) -> IntArray:
-        """Return which record each row is written as; -1 for rows without a block."""
+        """Return the index of the record that replaces each row; -1 for rows without a block."""
         part: Any = 0
         if self.variety > 1:
             part = (draws.uniforms("variety") * self.variety).astype(np.int64)

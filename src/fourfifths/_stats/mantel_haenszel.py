@@ -383,7 +383,7 @@ def exact_conditional(
 def conditional_sums(
     a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, *, odds_ratio: float
 ) -> FloatArray:
-    """Return the distribution of the sum of the first cells, with all margins fixed.
+    """Return how likely each sum of the strata's first cells is, given all their margins.
 
     From the lowest sum that the margins allow to the highest, at an odds ratio that all tables
     have.

@@ -417,7 +417,7 @@ class Layout:
 
     @property
     def line_end(self) -> str:
-        """The end of the first record below the names, which is that of every record."""
+        """How the first row below the header ends its line; all rows should end alike."""
         records = self.records[self.header.index :][:2]
         # The last line of a file may have no end.
         ends = [_line_end(self.lines[record.last_line - 1]) for record in records]
@@ -805,7 +805,7 @@ def is_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 
 def is_value(text: str) -> bool:
-    """Return whether a text is a number or a date, which is no column's name."""
+    """Return whether a text is a number or a date, and so hardly the name of a column."""
     return is_number(text) or DATE_CELL.fullmatch(text) is not None
 
 

@@ -199,3 +199,20 @@ def test_the_result_is_as_its_schema_says():
     assert len(result.to_records()) == 3
     assert "with 95% confidence the ratio was below 0.8" in " ".join(str(result).split())
     assert result.plot().axes[0].get_ylabel() == "evidence (e)"
+
+
+def test_spellings_are_one_group_in_and_between_batches(tmp_path):
+    first = ["Female", "female "] * 10 + ["Male"] * 20
+    later = ["FEMALE"] * 20 + ["male"] * 20
+    log = tmp_path / "log.jsonl"
+    for name, sexes in (("2026-W01", first), ("2026-W02", later)):
+        hired = ["Yes", "no"] * 20 if name == "2026-W01" else ["YES", "No"] * 20
+        table = pd.DataFrame({"sex": sexes, "hired": hired})
+        roles = {"protected": "sex", "outcome": "hired", "reference": "Male"}
+        fourfifths.add_batch(log, table, name=name, **(roles if name == "2026-W01" else {}))
+    batches = [json.loads(line) for line in log.read_text().splitlines()]
+    groups = [set(batch["groups"]) for batch in batches if "groups" in batch]
+    assert groups == [{"Female", "Male"}] * 2
+    # "Female" and "female " take turns with yes and no: ten of twenty either way.
+    sizes = [pair for batch in batches if "groups" in batch for pair in batch["groups"].values()]
+    assert sizes == [{"selected": 10, "n": 20}] * 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -25,6 +25,7 @@ from fourfifths._tables.counts import MISSING, Counts, count
 from fourfifths._tables.groups import attributes, find_value, name_bands
 from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
 from fourfifths._tables.table import Table, TableLike, Value, open_table
+from fourfifths._tables.values import ValueRole, folded, spellings_of
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, listed
 
 Finding = Literal["below", "above", "below and above", "inconclusive"]
@@ -366,7 +367,11 @@ def add_batch(
         chosen = choose_favorable(str(roles.outcome), roles.favorable, values)
     else:
         chosen = favorable_in_batch(kept, values)
-    labels = tuple(str(value) for value in counts.values[roles.protected[0]])
+    exact = opened.reading.exact_values
+    known_groups = [str(roles.designated[roles.protected[0]])]
+    if kept is not None:
+        known_groups += [label for batch in kept.batches for label in batch.groups]
+    labels = as_spelled(counts.values[roles.protected[0]], known_groups, exact=exact)
     added = batch_of(counts, roles, name=name, labels=labels, favorable=chosen, path=path)
     if kept is None:
         kept = MonitorLog(
@@ -386,7 +391,7 @@ def add_batch(
                 f"first batch ({listed(added.groups)})"
             )
     kept = kept.with_batch(added, log)
-    result = monitor_batches(kept, table=os.fspath(log), notes=opened.notes)
+    result = monitor_batches(kept, table=os.fspath(log), notes=counts.notes)
     kept.write(log)
     return result
 
@@ -427,7 +432,26 @@ def count_groups(table: Table, roles: Roles, *, batch: str | None = None) -> Cou
         prepared = prepared.with_missing([batch], roles.unknown)
         keys.append(batch)
     counts = count(prepared, keys, weights=roles.weights, weights_are="counts")
+    # As an audit reads them; a token for "not known" need not occur in every batch.
+    for key in (name for name in roles.keys if name in counts.values):
+        role: ValueRole = "outcome" if key == roles.outcome else "group"
+        spellings = spellings_of(
+            key, counts.rows_of(key), role=role, unknown=roles.unknown, reading=table.reading
+        )
+        counts = counts.respelled(key, spellings)
     return name_bands(counts, roles.bands)
+
+
+def as_spelled(values: Iterable[Value], known: Iterable[str], *, exact: bool) -> tuple[str, ...]:
+    """Return values as texts, spelled as one of the known texts that means the same.
+
+    Examples
+    --------
+    >>> as_spelled(["female", "Other"], ["Female", "Male"], exact=False)
+    ('Female', 'Other')
+    """
+    spelled = {} if exact else {folded(text): text for text in known}
+    return tuple(spelled.get(folded(str(value)), str(value)) for value in values)
 
 
 def batch_of(
@@ -469,6 +493,9 @@ def favorable_in_batch(log: MonitorLog, values: Sequence[Value]) -> Value:
     texts = {str(value) for value in values}
     if log.favorable not in texts and texts <= known_values:
         return log.favorable
+    meant = [value for value in values if folded(str(value)) == folded(log.favorable)]
+    if len(meant) == 1:
+        return meant[0]
     message = (
         f"favorable={log.favorable!r}: does not occur in the batch, and other values do that no "
         "earlier batch had; spell the outcome as before"

@@ -274,7 +274,7 @@ def subgroups(
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> Subgroups:
-    """Search all intersections of up to three columns for the lowest selection rates.
+    """Find the combinations of up to three columns' values with the lowest selection rates.
 
     A subgroup is compared with all other rows, so that no reference must be chosen. The upper
     limits of the ratios hold for all subgroups that were searched, so also for the worst.

@@ -18,7 +18,7 @@ CLOSING = (
 
 @to_document.register
 def adjusted_document(result: Adjusted) -> Document:
-    """Return the page of all attributes."""
+    """Return the result as a page, with a section for each protected attribute."""
     names = ", ".join(control.name for control in result.controls)
     return Document(
         headline=f"{result.table}: {result.outcome} = {result.favorable}, adjusted for {names}, "

@@ -15,7 +15,7 @@ CLOSING = (
 
 @to_document.register
 def subgroups_document(result: Subgroups) -> Document:
-    """Return the page of a search."""
+    """Return the result of a search as a page."""
     searched = f"{result.searched:,} subgroup{'s' if result.searched > 1 else ''}"
     left_out = [
         f"{count:,} {reason}"
