@@ -292,7 +292,7 @@ def monitor(
         ),
     )
 
-    notes = list(opened.notes)
+    notes = list(table_counts.notes)
     if batchless.any():
         notes.append(f"{int(table_counts.rows[batchless].sum()):,} rows have no {batch}")
     return monitor_batches(log, table=opened.name, notes=notes)
