@@ -1,0 +1,1 @@
+"""Results as charts, and charts as SVG."""
