@@ -99,6 +99,8 @@ class DotChart:
         Vertical.
     limits : tuple of float
         The ends of the axis.
+    meanings : tuple of (MarkKind, str)
+        What the shapes mean in this chart: its legend.
     """
 
     title: str
@@ -107,6 +109,7 @@ class DotChart:
     marks: tuple[Mark, ...]
     lines: tuple[Line, ...] = ()
     limits: tuple[float, float]
+    meanings: tuple[tuple[MarkKind, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
