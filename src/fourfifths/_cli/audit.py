@@ -169,8 +169,8 @@ def audit(
     profile = get_rule(rule)
     if fail_on is not None and profile.is_checklist:
         raise OptionError(
-            f"--fail-on: {profile.name} has no number; it gives a checklist and never a finding, so "
-            "that nothing can fail and nothing can pass; leave it out, or choose another --rule"
+            f"--fail-on: {profile.name} has no number; it gives a checklist and never a finding: "
+            "nothing can fail and nothing can pass; leave it out, or choose another --rule"
         )
     if fail_on is not None and profile.decision == "none":
         raise OptionError(

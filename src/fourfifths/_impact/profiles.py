@@ -119,7 +119,7 @@ RULES: Mapping[str, Rule] = {
                     "the agenda entries at reginfo.gov; the text of part 1607 was not read again"
                 ),
                 duties=Duties(
-                    retain="records of the impact by sex, race and ethnic group (29 CFR 1607.15(A))",
+                    retain="records of the impact by sex, race, ethnic group (29 CFR 1607.15(A))",
                     search_for_alternatives=(
                         "as part of a validity study, procedures with less adverse impact (29 CFR "
                         "1607.3(B))"
@@ -301,8 +301,8 @@ RULES: Mapping[str, Rule] = {
                 standing=(
                     "A draft: p below .05 and a difference of at least 5 percentage points. The "
                     "Division had adopted no testing rule by October 2025 (bulletin B-10.004), and "
-                    "none was found since. The draft takes p and difference from a regression with "
-                    "estimated race and with controls; here unadjusted rates are compared "
+                    "none was found since. The draft is reported to take both from a regression "
+                    "with estimated race and controls; here unadjusted rates are compared "
                     "('fourfifths adjusted' takes controls). Regulation 10-1-1 on governance is "
                     "law: for life insurers from 2023-11-14, for auto and health insurers from "
                     "2025-10-15."
@@ -517,10 +517,10 @@ RULES: Mapping[str, Rule] = {
                 in_force_from=date(2027, 12, 2),
                 source="Regulation (EU) 2024/1689, Article 10(2)(f) and (g), 10(3), 10(5)",
                 standing=(
-                    "It has no number. For Annex III the date of application was 2026-08-02; the "
-                    "Digital Omnibus on AI, adopted by the Council on 2026-06-29, moves it to "
-                    "2027-12-02. Its publication in the Official Journal was expected in July "
-                    "2026 and could not be checked."
+                    "In force since 2024-08-01, applied in stages. It has no number. For Annex III "
+                    "the date of application was 2026-08-02; the Digital Omnibus on AI, adopted by "
+                    "the Council on 2026-06-29, moves it to 2027-12-02. Its publication in the "
+                    "Official Journal was expected in July 2026 and could not be checked."
                 ),
                 checked_on=CHECKED,
                 checked_against=(

@@ -1,8 +1,8 @@
 """What a rule is, and `judge`, which applies one.
 
-A rule is an arithmetic (which group is the reference, which ratio is the line, which test must agree,
-which groups are too small to judge) with a name and a status (where it is law, since when, and what
-else it asks for). `profiles` holds the rules themselves. To change one, use
+A rule is an arithmetic (which group is the reference, which ratio is the line, which test must
+agree, which groups are too small to judge) with a name and a status (where it is law, since when,
+and what else it asks for). `profiles` holds the rules themselves. To change one, use
 ``dataclasses.replace(rule, ...)`` and pass the result as ``rule=``.
 
 This module imports neither NumPy nor SciPy, because the shell reads the rules for ``--help``.

@@ -37,8 +37,8 @@ def impact_document(result: Impact) -> Document:
         notes=result.notes,
         details=rule_paragraphs(result.rule),
         closing=(
-            legend([group for attribute in result for group in attribute.groups]),
             rule_line(result.rule),
+            legend([group for attribute in result for group in attribute.groups]),
         ),
     )
 
@@ -51,7 +51,7 @@ def attribute_document(attribute: AttributeImpact) -> Document:
         headline=f"{attribute.name}: rule {attribute.rule.name}, {rows:,} rows",
         sections=(attribute_section(attribute), *checklist_sections(attribute.rule)),
         details=rule_paragraphs(attribute.rule),
-        closing=(legend(attribute.groups), rule_line(attribute.rule)),
+        closing=(rule_line(attribute.rule), legend(attribute.groups)),
     )
 
 

@@ -73,10 +73,9 @@ def status_text(rule: Rule) -> str:
 
 def rule_line(rule: Rule) -> str:
     """Return the status of a rule in one line, for the end of a page."""
-    line = f"Rule {rule.name}: {rule.status.period}; checked on {rule.status.checked_on}."
-    if rule.name in RULES:  # a rule of the user's own is not listed
-        line += f" 'fourfifths rules {rule.name}' has its source, its standing and its duties."
-    return line
+    # A rule of the user's own is not listed.
+    command = f" ('fourfifths rules {rule.name}' says more)" if rule.name in RULES else ""
+    return f"Rule {rule.name}: {rule.status.period}; checked on {rule.status.checked_on}{command}."
 
 
 def duty_lines(rule: Rule) -> list[str]:

@@ -38,7 +38,7 @@ def cuts_document(result: Cuts) -> Document:
         ),
         notes=result.notes,
         details=rule_paragraphs(result.rule),
-        closing=(CLOSING, rule_line(result.rule)),
+        closing=(rule_line(result.rule), CLOSING),
     )
 
 

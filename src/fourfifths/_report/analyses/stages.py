@@ -34,7 +34,7 @@ def stages_document(result: Stages) -> Document:
         ),
         notes=result.notes,
         details=rule_paragraphs(result.rule),
-        closing=(CLOSING, rule_line(result.rule)),
+        closing=(rule_line(result.rule), CLOSING),
     )
 
 
