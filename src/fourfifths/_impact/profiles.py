@@ -112,7 +112,8 @@ RULES: Mapping[str, Rule] = {
                     "2000e-2(k). Executive Order 14281 (2025-04-23) told federal agencies to "
                     "deprioritise its enforcement. The EEOC has put on its agenda the rescission "
                     "of part 1607 (RIN 3046-AB43, final rule stage) and of its recordkeeping (RIN "
-                    "3046-AB45, proposed rule stage); no such rule was found."
+                    "3046-AB45, proposed rule stage); no such rule was found in text that ends in "
+                    "July 2026."
                 ),
                 checked_on=CHECKED,
                 checked_against=(
@@ -151,9 +152,9 @@ RULES: Mapping[str, Rule] = {
                 standing=(
                     "Agency practice under Executive Order 11246, which Executive Order 14173 "
                     "revoked on 2025-01-21. The rescission of its regulations was proposed on "
-                    "2025-07-01 (90 FR 28472, RIN 1250-AA17); no final rule was found. The 2020 "
-                    "rule that wrote 2 and 3 standard deviations into 41 CFR 60 was rescinded on "
-                    "2023-08-04 (88 FR 51717). Courts still count standard deviations. The manual "
+                    "2025-07-01 (90 FR 28472, RIN 1250-AA17); no final rule was found in text that "
+                    "ends in July 2026. The 2020 rule that wrote 2 and 3 standard deviations into "
+                    "41 CFR 60 was rescinded on 2023-08-04 (88 FR 51717). Courts still count standard deviations. The manual "
                     "compared minorities together with all others, and a rate under 80% of the "
                     "other was a reason to look further, not a finding."
                 ),
@@ -301,7 +302,7 @@ RULES: Mapping[str, Rule] = {
                 standing=(
                     "A draft: p below .05 and a difference of at least 5 percentage points. The "
                     "Division had adopted no testing rule by October 2025 (bulletin B-10.004), and "
-                    "none was found since. The draft is reported to take both from a regression "
+                    "none was found in text that ends in July 2026. The draft is reported to take both from a regression "
                     "with estimated race and controls; here unadjusted rates are compared "
                     "('fourfifths adjusted' takes controls). Regulation 10-1-1 on governance is "
                     "law: for life insurers from 2023-11-14, for auto and health insurers from "
@@ -394,7 +395,8 @@ RULES: Mapping[str, Rule] = {
                     "Artificial intelligence must not have the effect of subjecting employees to "
                     "discrimination, and zip codes must not stand for a protected class. The act "
                     "has no number. The department's rules on notice and records (Subpart J) were "
-                    "proposed on 2026-05-15 and withdrawn on 2026-06-02."
+                    "proposed on 2026-05-15 and withdrawn on 2026-06-02; nothing later was found "
+                    "in text that ends in July 2026."
                 ),
                 checked_on=CHECKED,
                 checked_against="the summary of the enrolled bill, and trackers of the rules",
@@ -425,8 +427,9 @@ RULES: Mapping[str, Rule] = {
                 ),
                 standing=(
                     "The regulation has no number. HUD proposed to remove it on 2026-01-14 (91 FR "
-                    "1475, RIN 2529-AB09); no final rule was found. The statute, as the Supreme "
-                    "Court reads it, covers disparate impact, and asks for robust causality."
+                    "1475, RIN 2529-AB09); no final rule was found in text that ends in July 2026. "
+                    "The statute, as the Supreme Court reads it, covers disparate impact, and asks "
+                    "for robust causality."
                 ),
                 checked_on=CHECKED,
                 checked_against=(
@@ -455,8 +458,8 @@ RULES: Mapping[str, Rule] = {
                 source="Colorado Senate Bill 26-189 (signed 2026-05-14)",
                 standing=(
                     "It replaces SB 24-205, and with it the duties to assess impact and manage "
-                    "risk. It has no number. The Attorney General is to adopt rules before "
-                    "2027-01-01, and enforces it."
+                    "risk. It has no number. The Attorney General enforces it, and is to adopt "
+                    "rules before 2027-01-01; none were found in text that ends in July 2026."
                 ),
                 checked_on=CHECKED,
                 checked_against=(
