@@ -88,7 +88,7 @@ RULES: Mapping[str, Rule] = {
                 ),
                 standing="A definition in a paper; it has no standing in law.",
                 checked_on=CHECKED,
-                checked_against="the paper (arXiv 1412.3756)",
+                checked_against="the opening of arXiv 1412.3756; definition 1.1 was not read again",
             ),
         ),
         Rule(
@@ -154,9 +154,10 @@ RULES: Mapping[str, Rule] = {
                     "revoked on 2025-01-21. The rescission of its regulations was proposed on "
                     "2025-07-01 (90 FR 28472, RIN 1250-AA17); no final rule was found in text that "
                     "ends in July 2026. The 2020 rule that wrote 2 and 3 standard deviations into "
-                    "41 CFR 60 was rescinded on 2023-08-04 (88 FR 51717). Courts still count standard deviations. The manual "
-                    "compared minorities together with all others, and a rate under 80% of the "
-                    "other was a reason to look further, not a finding."
+                    "41 CFR 60 was rescinded on 2023-08-04 (88 FR 51717). Courts still count "
+                    "standard deviations. The manual compared minorities together with all others, "
+                    "and a rate under 80% of the other was a reason to look further, not a "
+                    "finding."
                 ),
                 checked_on=CHECKED,
                 checked_against=(
@@ -302,11 +303,11 @@ RULES: Mapping[str, Rule] = {
                 standing=(
                     "A draft: p below .05 and a difference of at least 5 percentage points. The "
                     "Division had adopted no testing rule by October 2025 (bulletin B-10.004), and "
-                    "none was found in text that ends in July 2026. The draft is reported to take both from a regression "
-                    "with estimated race and controls; here unadjusted rates are compared "
-                    "('fourfifths adjusted' takes controls). Regulation 10-1-1 on governance is "
-                    "law: for life insurers from 2023-11-14, for auto and health insurers from "
-                    "2025-10-15."
+                    "none was found in text that ends in July 2026. The draft is reported to take "
+                    "both from a regression with estimated race and controls; here unadjusted "
+                    "rates are compared ('fourfifths adjusted' takes controls). Regulation 10-1-1 "
+                    "on governance is law: for life insurers from 2023-11-14, for auto and health "
+                    "insurers from 2025-10-15."
                 ),
                 checked_on=CHECKED,
                 checked_against=(
