@@ -30,7 +30,7 @@ def datasets() -> None:
 def rules(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Show these rules whole.", show_default=False),
+        typer.Argument(metavar="NAME", help="Show these rules whole.", show_default=False),
     ] = None,
 ) -> None:
     """List the rules, or show some of them: arithmetic, status in law, source, duties."""

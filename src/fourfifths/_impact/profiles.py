@@ -328,7 +328,10 @@ RULES: Mapping[str, Rule] = {
                 kind="law",
                 jurisdiction="New Jersey: employment, housing, lending, services, contracting",
                 in_force_from=date(2025, 12, 15),
-                source="N.J.A.C. 13:16 (R.2025 d.150), above all 13:16-2.2; N.J.S.A. 10:5-1 ff.",
+                source=(
+                    "N.J.A.C. 13:16 (R.2025 d.150), above all 13:16-2.2; N.J.S.A. 10:5-1 and "
+                    "following"
+                ),
                 standing=(
                     "It asks for empirical evidence that is not hypothetical or speculative, and "
                     "covers automated tools, a vendor's too. No number was found in it."
@@ -423,8 +426,8 @@ RULES: Mapping[str, Rule] = {
                 in_force_from=date(2023, 5, 1),
                 source=(
                     "24 CFR 100.500 (78 FR 11460, 2013-02-15; reinstated by 88 FR 19450, "
-                    "2023-03-31); 42 U.S.C. 3601 ff.; Texas Department of Housing and Community "
-                    "Affairs v. Inclusive Communities Project, 576 U.S. 519 (2015)"
+                    "2023-03-31); 42 U.S.C. 3601 and following; Texas Department of Housing and "
+                    "Community Affairs v. Inclusive Communities Project, 576 U.S. 519 (2015)"
                 ),
                 standing=(
                     "The regulation has no number. HUD proposed to remove it on 2026-01-14 (91 FR "

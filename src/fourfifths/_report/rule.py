@@ -16,7 +16,7 @@ DUTY_NAMES = {
 }
 DECISIONS = {
     "ratio": "a ratio under the line",
-    "ratio or test": "a ratio under the line, unless the numbers are small and the test finds nothing",
+    "ratio or test": "a ratio under the line, unless numbers are small and not significant",
     "test": "a test",
     "ratio and test": "a ratio under the line and a test together",
     "test and gap": "a test and a gap together",
