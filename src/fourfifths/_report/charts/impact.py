@@ -8,6 +8,7 @@ from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
 from fourfifths._impact.rules import (
     EXCLUDED,
     INCONCLUSIVE,
+    NO_FINDING,
     NO_LINE,
     NOT_JUDGED,
     REFERENCE,
@@ -98,7 +99,7 @@ def chart_title(attribute: AttributeImpact) -> str:
         return f"{attribute.name}: no impact ratio could be computed"
     lowest = min(compared, key=lambda group: group.impact_ratio)
     ratio = f"lowest impact ratio {number(lowest.impact_ratio)} ({lowest.group})"
-    if any(group.finding == NO_LINE for group in compared):
+    if any(group.finding in (NO_LINE, NO_FINDING) for group in compared):
         return f"{attribute.name}: {ratio}"
     if all(group.finding in OPEN_FINDINGS for group in compared):
         return f"{attribute.name}: inconclusive or not judged; {ratio}"
