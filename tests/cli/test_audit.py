@@ -108,6 +108,32 @@ def test_favorable(teal):
     assert only_group(answer, "Black")["selected"] == 22
 
 
+def test_several_favorable_values(shell, tmp_path):
+    # Women: 3 hired, 2 declined the offer, 5 rejected; men: 4, 2 and 2.
+    results = [("f", 3, 2, 5), ("m", 4, 2, 2)]
+    lines = [
+        f"{sex},{result}"
+        for sex, *sizes in results
+        for result, size in zip(("Hired", "Offer declined", "Rejected"), sizes, strict=True)
+        for _ in range(size)
+    ]
+    (tmp_path / "offers.csv").write_text("\n".join(["sex,result", *lines]))
+    audit = ("audit", "offers.csv", "--protected", "sex", "--outcome", "result")
+    favorable = ("--favorable", "Hired", "--favorable", "Offer declined")
+    answer = shell(*audit, *favorable, "--format", "json")
+    assert only_group(answer, "f")["selected"] == 5
+    content = json.loads(answer.out)
+    assert content["favorable"] == ["Hired", "Offer declined"]
+    assert "--favorable 'Offer declined'" in content["provenance"]["command"]
+    assert "result = Hired or Offer declined, rule ugesp" in shell(*audit, *favorable).out
+    answer = shell(*audit, "--favorable", "Hired", "--favorable", "hired")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == (
+        "fourfifths: --favorable Hired --favorable hired: 'Hired' and 'hired' are the same value "
+        "of outcome 'result'; give each value once\n"
+    )
+
+
 def test_weights_as_counts(shell, tmp_path):
     aggregated(TEAL).to_csv(tmp_path / "teal.csv", index=False)
     answer = shell(*AUDIT, "--weights", "count", "--weights-are", "counts", "--format", "json")

@@ -185,7 +185,7 @@ def audit(
         table,
         protected=protected,
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         rule=profile,
         weights=weights,

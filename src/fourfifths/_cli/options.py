@@ -93,7 +93,10 @@ Outcome = Annotated[
     str | None, typer.Option(metavar="COL", help="The column that says who was selected.")
 ]
 Favorable = Annotated[
-    str | None, typer.Option(metavar="V", help="The value of the outcome that means selected.")
+    list[str] | None,
+    typer.Option(
+        metavar="V", help="The value of the outcome that means selected; give several one by one."
+    ),
 ]
 Reference = Annotated[
     list[str] | None,

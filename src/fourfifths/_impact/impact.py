@@ -45,10 +45,12 @@ from fourfifths._tables.roles import (
     as_meant,
     assign_roles,
     choose_favorable,
+    favorable_cells,
+    favorable_names,
     prepare,
     unknown_members,
 )
-from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.values import PERHAPS_NOT_KNOWN, folded
 from fourfifths._text import number, p_value
 from fourfifths.errors import OptionError, TableError, listed
@@ -89,9 +91,10 @@ def impact(
         The protected columns. Several are measured each alone and jointly.
     outcome : str
         The column that says what happened.
-    favorable : value, optional
-        The value of the outcome that means selected. It may be omitted for obvious pairs like 0 and
-        1, or no and yes.
+    favorable : value or list of values, optional
+        The value of the outcome that means selected, or several, as in
+        ``["Hired", "Offer declined"]``. It may be omitted for obvious pairs like 0 and 1, or no and
+        yes.
     reference : value or mapping of column to value, optional
         The designated reference group. Without it, a rule that compares with the highest rate takes
         the group with the highest rate, unless it is very small (`Rule.minimum_share`,
@@ -214,16 +217,17 @@ def impact(
         opened, roles, rule=profile, weights_are=weights_are, median_of=median_of
     )
     outcome_column = str(roles.outcome)
-    outcome_values = cells.values[outcome_column]
     # The values of the outcome are known only now that they are counted.
-    favorable_value = choose_favorable(outcome_column, roles.favorable, outcome_values)
+    favorable_values = choose_favorable(
+        outcome_column, roles.favorable, cells.values[outcome_column]
+    )
     has_outcome = cells.codes[outcome_column] != MISSING
     outcome_missing = int(cells.rows[~has_outcome].sum())
     # Scores are summed over all rows; everything else is about those with an outcome.
     attributes_of_all = attributes(cells, roles.protected)
     scores = [sum_scores(attribute, cells) for attribute in attributes_of_all]
     cells = cells.take(has_outcome)
-    selected = cells.codes[outcome_column] == outcome_values.index(favorable_value)
+    selected = favorable_cells(cells, outcome_column, favorable_values)
 
     comparisons = [
         compare(
@@ -264,7 +268,7 @@ def impact(
         table=opened.name,
         rows=int(cells.rows.sum()),
         outcome=outcome_column,
-        favorable=str(favorable_value),
+        favorable=favorable_names(favorable_values),
         outcome_missing=outcome_missing,
         confidence=confidence,
         weights=roles.weights,
@@ -278,6 +282,7 @@ def impact(
                 cells,
                 roles=roles,
                 rule=profile,
+                favorable=favorable_values,
                 weights_are=weights_are,
                 outcome_missing=outcome_missing,
             ),
@@ -358,6 +363,7 @@ def impact_notes(
     *,
     roles: Roles,
     rule: Rule,
+    favorable: Sequence[Value],
     weights_are: WeightKind,
     outcome_missing: int,
 ) -> tuple[str, ...]:
@@ -370,6 +376,8 @@ def impact_notes(
         Only cells with an outcome.
     roles : Roles
     rule : Rule
+    favorable : sequence of value
+        The values of the outcome that mean selected.
     weights_are : {"sampling", "counts"}
     outcome_missing : int
         Rows that were left out because they have no outcome.
@@ -378,7 +386,9 @@ def impact_notes(
         *simpsons_paradox(measured, roles),
         *reference_not_highest(measured, rule),
         *small_group_notes(measured, rule),
-        *outcome_notes(measured, counts, roles=roles, outcome_missing=outcome_missing),
+        *outcome_notes(
+            measured, counts, roles=roles, favorable=favorable, outcome_missing=outcome_missing
+        ),
         *unknown_notes(measured, counts, roles=roles),
     ]
     if roles.weights and weights_are == "sampling":
@@ -476,7 +486,12 @@ def small_group_notes(measured: Sequence[AttributeImpact], rule: Rule) -> Iterat
 
 
 def outcome_notes(
-    measured: Sequence[AttributeImpact], counts: Counts, *, roles: Roles, outcome_missing: int
+    measured: Sequence[AttributeImpact],
+    counts: Counts,
+    *,
+    roles: Roles,
+    favorable: Sequence[Value],
+    outcome_missing: int,
 ) -> Iterator[str]:
     """Yield what the values of the outcome, and missing ones, do to the counts."""
     # The single columns come first in `measured`, the joint attribute last.
@@ -486,7 +501,13 @@ def outcome_notes(
         if left_out:
             yield f"no row of {column} = {listed(left_out)} has an outcome; it is not compared"
     value_count = len(counts.values[str(roles.outcome)])
-    if value_count > 2:
+    if len(favorable) > 1:
+        rest = [value for value in counts.values[str(roles.outcome)] if value not in favorable]
+        yield (
+            f"{listed(favorable)} of {roles.outcome} all count as selected, and {listed(rest)} as "
+            "not selected"
+        )
+    elif value_count > 2:
         yield (
             f"{roles.outcome} has {value_count} values; the {value_count - 1} that are not "
             "favorable all count as not selected"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
 from fourfifths._impact.rules import Rule
-from fourfifths._results import Record, Result, flat
+from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.mantel_haenszel import Stratified
 
 SCHEMA = "fourfifths/impact/1"
@@ -326,8 +326,9 @@ class Impact(Result):
         The name of the file or the data set, if it has one.
     rows : int
         Rows with an outcome.
-    outcome, favorable : str
-        The column, and its value that means selected.
+    outcome : str
+    favorable : str or tuple of str
+        The value of the outcome that means selected, or several.
     outcome_missing : int
         Rows that were left out because they have no outcome.
     confidence : float
@@ -346,7 +347,7 @@ class Impact(Result):
     table: str
     rows: int
     outcome: str
-    favorable: str
+    favorable: str | tuple[str, ...]
     outcome_missing: int
     confidence: float
     weights: str | None
@@ -403,7 +404,7 @@ class Impact(Result):
             "table": self.table,
             "rows": self.rows,
             "outcome": self.outcome,
-            "favorable": self.favorable,
+            "favorable": plain(self.favorable),
             "outcome_missing": self.outcome_missing,
             "confidence": self.confidence,
             "weights": self.weights,

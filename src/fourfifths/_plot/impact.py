@@ -12,6 +12,7 @@ from fourfifths._arrays import Interval
 from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import EXCLUDED, REFERENCE
 from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
+from fourfifths._text import alternatives
 from fourfifths.errors import OptionError
 
 MAX_RATIO = 4.0
@@ -23,7 +24,7 @@ OPEN_END = 10 * MAX_RATIO
 def draw_impact(result: Impact, ax: Axes | None = None) -> Figure | Axes:
     """Draw rates and ratios with their intervals, one row of panels per attribute."""
     if ax is None:
-        title = literal(f"{result.table}: {result.outcome} = {result.favorable}")
+        title = literal(f"{result.table}: {result.outcome} = {alternatives(result.favorable)}")
         return _figure(result.attributes, f"{title}\n")
     if len(result.attributes) > 1:
         first = result.attributes[0].name

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact, PairImpact
 from fourfifths._impact.rules import EXCLUDED, NOT_INDICATED, REFERENCE, Rule
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
-from fourfifths._text import UNDEFINED, interval, number, p_value
+from fourfifths._text import UNDEFINED, alternatives, interval, number, p_value
 
 BELOW_MARK, REFERENCE_BELOW_MARK = " <", " >"
 MARKS = {
@@ -26,8 +26,8 @@ def impact_document(result: Impact) -> Document:
     """Return the page of an audit: the tables and findings of each attribute."""
     return Document(
         headline=(
-            f"{result.table}: {result.outcome} = {result.favorable}, rule {result.rule.name}, "
-            f"{result.rows:,} rows"
+            f"{result.table}: {result.outcome} = {alternatives(result.favorable)}, "
+            f"rule {result.rule.name}, {result.rows:,} rows"
         ),
         sections=tuple(attribute_section(attribute) for attribute in result.attributes),
         notes=result.notes,
