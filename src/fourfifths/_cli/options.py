@@ -74,7 +74,9 @@ Protected = Annotated[
 SeparateProtected = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="COL", help="A protected column; several are compared each alone and jointly."
+        metavar="COL",
+        help="A protected column; several are compared each alone, every two jointly, and all "
+        "jointly.",
     ),
 ]
 RuleOption = Annotated[

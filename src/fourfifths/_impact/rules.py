@@ -61,6 +61,8 @@ class Rule:
     gap : float
         By how much the group's rate must be lower, as a difference of rates (0.1 is 10 points). 0:
         any difference counts.
+    total_minority : bool
+        Whether all groups but the reference are compared with it as one, too.
     score : {"none", "above median", "mean difference"}
         How the rule uses a score: not at all, as "selected = above the median", or by the
         standardised difference of the means.
@@ -85,6 +87,7 @@ class Rule:
     small_groups: Literal["not judged", "exclude", "include"] = "not judged"
     minimum_rows: int = 0
     gap: float = 0.0
+    total_minority: bool = False
     score: Literal["none", "above median", "mean difference"] = "none"
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,6 +105,7 @@ class Rule:
             "small_groups": self.small_groups,
             "minimum_rows": self.minimum_rows,
             "gap": self.gap,
+            "total_minority": self.total_minority,
             "score": self.score,
             "source": self.source,
             "date": self.date,
@@ -153,6 +157,7 @@ RULES: Mapping[str, Rule] = {
             decision="test",
             standard_deviations=2.0,
             strong_standard_deviations=3.0,
+            total_minority=True,
             minimum_share=Fraction(2, 100),
             minimum_rows=MIN_REFERENCE_ROWS,
             source=(

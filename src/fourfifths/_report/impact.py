@@ -32,7 +32,7 @@ def impact_document(result: Impact) -> Document:
         sections=tuple(attribute_section(attribute) for attribute in result.attributes),
         notes=result.notes,
         details=rule_paragraphs(result.rule),
-        closing=(legend([group for attribute in result for group in attribute.groups]),),
+        closing=(legend([group for attribute in result for group in attribute.groups_and_total]),),
     )
 
 
@@ -44,7 +44,7 @@ def attribute_document(attribute: AttributeImpact) -> Document:
         headline=f"{attribute.name}: rule {attribute.rule.name}, {rows:,} rows",
         sections=(attribute_section(attribute),),
         details=rule_paragraphs(attribute.rule),
-        closing=(legend(attribute.groups),),
+        closing=(legend(attribute.groups_and_total),),
     )
 
 
@@ -126,7 +126,9 @@ FURTHER_FIGURES: dict[str, Callable[[GroupImpact], str]] = {
 def attribute_section(attribute: AttributeImpact) -> Section:
     """Return the tables of one attribute (rates and ratios first) and its findings."""
     percent = f"{100 * attribute.confidence:g}%"
-    compared = [group for group in attribute.groups if group.finding not in (REFERENCE, EXCLUDED)]
+    compared = [
+        group for group in attribute.groups_and_total if group.finding not in (REFERENCE, EXCLUDED)
+    ]
 
     def sheet(
         title: str,
@@ -180,7 +182,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
                 ),
                 groups=[
                     group
-                    for group in attribute.groups
+                    for group in attribute.groups_and_total
                     if not all(math.isnan(bound) for bound in group.impact_ratio_bounds)
                 ],
             )
@@ -223,7 +225,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
     )
     return Section(
         sheets=tuple(sheets),
-        sentences=(*finding_sentences(attribute.groups), *pooling_sentences(attribute)),
+        sentences=(*finding_sentences(attribute.groups_and_total), *pooling_sentences(attribute)),
     )
 
 
@@ -231,7 +233,7 @@ def rates_sheet(attribute: AttributeImpact) -> Sheet:
     """Return the table of counts, rates and ratios; a mark shows who is below the line."""
     percent = f"{100 * attribute.confidence:g}%"
     rows = []
-    for group in attribute.groups:
+    for group in attribute.groups_and_total:
         mark = ""
         if group.below_line:
             mark = BELOW_MARK if group.impact_ratio < 1 else REFERENCE_BELOW_MARK
@@ -256,7 +258,9 @@ def rates_sheet(attribute: AttributeImpact) -> Sheet:
         title=f"{attribute.name}, compared with {attribute.reference}{legend}",
         headers=("group", "n", "selected", "rate", percent, "ratio", percent),
         rows=tuple(rows),
-        marked=tuple(index for index, group in enumerate(attribute.groups) if is_indicated(group)),
+        marked=tuple(
+            index for index, group in enumerate(attribute.groups_and_total) if is_indicated(group)
+        ),
     )
 
 
@@ -380,7 +384,7 @@ def strata_sheet(attribute: AttributeImpact) -> Sheet:
                 f"{stratum['n_reference']:,}",
                 UNDEFINED if stratum["impact_ratio"] is None else number(stratum["impact_ratio"]),
             )
-            for group in attribute.groups
+            for group in attribute.groups_and_total
             if group.stratified is not None
             for stratum in group.stratified.strata
         ),
@@ -406,7 +410,7 @@ def pooling_sentences(attribute: AttributeImpact) -> list[Sentence]:
             f"{group.group} (p {p_value(group.stratified.tarone_p)})"
             if pooling != "not tested"
             else group.group
-            for group in attribute.groups
+            for group in attribute.groups_and_total
             if group.stratified is not None and group.stratified.pooling == pooling
         ]
         if groups:

@@ -244,7 +244,7 @@ def adjusted(
     categories : str or sequence of str
         Further controls that are categories although they may hold numbers, like codes of jobs.
     protected : str or sequence of str
-        The protected columns. Several are measured each alone and jointly.
+        The protected columns. Several are measured each alone, every two jointly, and all jointly.
     outcome, favorable
         As for `impact`.
     reference : value or mapping of column to value, optional
