@@ -344,6 +344,31 @@ def test_fail_on(shell, tmp_path, groups, fail_on, code):
     assert (answer.code, answer.err) == (code, "")
 
 
+MINORITIES = {"Asian": (38, 100), "Black": (38, 100), "White": (50, 100)}
+
+
+def test_total_minority(shell, tmp_path):
+    frame(MINORITIES).to_csv(tmp_path / "t.csv", index=False)
+    audit = ("audit", "t.csv", "--protected", "group", "--outcome", "hired", "--rule", "ofccp")
+    audit = (*audit, "--reference", "White")
+    attribute = json.loads(shell(*audit, "--format", "json").out)["attributes"][0]
+    # z of 76 of 200 against 50 of 100, by hand: -.12 / sqrt(.42 * .58 * .015) = -1.985.
+    assert attribute["total"]["z"] == printed("-1.985")
+    assert shell(*audit, "--fail-on", "indicated").code == 0
+    off = json.loads(shell(*audit, "--no-total-minority", "--format", "json").out)
+    assert off["attributes"][0]["total"] is None
+
+
+def test_a_total_can_be_what_a_command_fails_on(shell, tmp_path):
+    # Each is 1.85 standard deviations below White, and both as one are 2.15.
+    groups = {"Asian": (37, 100), "Black": (37, 100), "White": (50, 100)}
+    frame(groups).to_csv(tmp_path / "t.csv", index=False)
+    audit = ("audit", "t.csv", "--protected", "group", "--outcome", "hired", "--rule", "ofccp")
+    audit = (*audit, "--reference", "White", "--fail-on", "indicated")
+    assert shell(*audit).code == 3
+    assert shell(*audit, "--no-total-minority").code == 0
+
+
 def test_fail_on_means_nothing_without_a_line(teal):
     answer = teal(*AUDIT, "--rule", "nyc-ll144", "--fail-on", "indicated")
     assert (answer.code, answer.out) == (2, "")
