@@ -231,7 +231,7 @@ def repair(
     provenance = provenance_of(source)
     roles = AuditRoles(
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         beta=rates(beta),
     )

@@ -132,7 +132,7 @@ def tradeoff(
         table,
         protected=protected,
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         columns=columns,
         bands=bands(band, age_from or protected),

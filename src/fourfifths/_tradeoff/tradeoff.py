@@ -24,6 +24,7 @@ from fourfifths._repair.fitted import Scope
 from fourfifths._repair.proof import MAX_STRATA
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.groups import days_of_ages, edges_of
+from fourfifths._tables.roles import favorable_names
 from fourfifths._tables.table import TableLike
 from fourfifths._tradeoff.data import Data, Split, read_data
 from fourfifths._tradeoff.models import chosen_models
@@ -227,7 +228,7 @@ def tradeoff(
         protected=tuple(data.roles.protected),
         reference=labels[data.reference],
         outcome=str(data.roles.outcome),
-        favorable=str(data.roles.favorable),
+        favorable=favorable_names(data.roles.favorable),
         points=points,
         repeats=repeats,
         intervals="over repeats" if repeats > 1 else "bootstrap",
