@@ -13,7 +13,7 @@ from scipy.stats import binom, fisher_exact, norm
 
 import fourfifths
 from fourfifths._impact.pairs import compare_pairs
-from fourfifths._impact.rules import RULES
+from fourfifths._impact.profiles import RULES
 from fourfifths._impact.total import against_the_rest_p
 from fourfifths._tables.groups import Tally
 from fourfifths.errors import OptionError

@@ -7,6 +7,7 @@ In reading order: what is compared with what (`compare`), which groups can be th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._impact.bounds import ratio_bounds
-from fourfifths._impact.pairs import Pairs, compare_pairs, fraction
+from fourfifths._impact.pairs import Pairs, compare_pairs, fraction, test_pairs
 from fourfifths._impact.result import (
     AgainstLargest,
     AttributeImpact,
@@ -83,7 +84,7 @@ class Comparison:
     to_reference : Pairs
         Each group and the reference.
     to_largest : Pairs or None
-        Each group and the largest one; None where that is the reference.
+        Each group and the largest one, tests only; None where that is the reference.
     all_pairs : Pairs or None
         Every two groups, the one with the lower rate first; None where they were not asked for.
     figures : dict of str to float array
@@ -235,7 +236,15 @@ def compare(
         is_chosen=is_chosen,
         excluded=excluded,
         to_reference=to_reference,
-        to_largest=None if largest == reference else pairs(groups, np.full(group_count, largest)),
+        to_largest=None
+        if largest == reference
+        else test_pairs(
+            sums,
+            groups,
+            np.full(group_count, largest),
+            exact=counts.exact,
+            confidence=confidence,
+        ),
         all_pairs=all_pairs,
         figures={
             "share": sums.weight / sums.weight.sum(),
@@ -290,6 +299,7 @@ def choice_p(pairs: Pairs, kept: BoolArray, *, reference: int, exact: bool) -> F
             sums.weight_selected[kept],
             sums.weight[kept],
             reference=int(np.sum(kept[:reference])),
+            fisher_p=pairs.figures["fisher_p"][kept],
         )
     else:
         p[kept] = range_p(pairs.figures["z"][kept], group_count=group_count)
@@ -509,7 +519,11 @@ def wrap_group(
         figure[name] = undefined
     del figure["least_expected"]  # only the rule needs it
     texts = reasons(comparison, counts, roles=roles, rule=rule, group=group)
-    why = {name: texts[name] for name, value in figure.items() if np.any(np.isnan(value))}
+    why = {
+        name: texts[name]
+        for name, value in figure.items()
+        if any(math.isnan(number) for number in (value if isinstance(value, tuple) else (value,)))
+    }
     largest = against_largest(comparison, group)
     stratified = comparison.stratified[group]
     for name, value in (("stratified", stratified), ("against_largest", largest)):

@@ -13,6 +13,7 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray
 from fourfifths._impact.compare import compare, wrap
+from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import (
     EXCLUDED,
@@ -20,9 +21,7 @@ from fourfifths._impact.rules import (
     REFERENCE,
     SIGNIFICANCE_LEVEL,
     Rule,
-    RuleName,
     SmallGroups,
-    get_rule,
 )
 from fourfifths._impact.scores import (
     MedianOf,

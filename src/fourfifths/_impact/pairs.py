@@ -6,7 +6,7 @@ every other group.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -31,7 +31,6 @@ from fourfifths._tables.groups import Tally
 # Each exact interval takes a few hundredths of a second. Of more pairs than this all intervals are
 # score intervals.
 MAX_EXACT_INTERVALS = 100
-EXACT_FIGURES = ("fisher_p", "fisher_p_less", "mid_p", "mid_p_less", "flip")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,7 @@ class Pairs:
         The two groups of each pair, by their index.
     figures : dict of str to float array
         By the names of the fields of `GroupImpact` (`shortfall` as its two fields): one number per
-        pair, or one pair of limits.
+        pair, or one pair of limits. `test_pairs` computes some of them, `compare_pairs` all.
     has_exact_interval : bool array
         Whether the interval of the impact ratio is the exact one.
     confidence : float
@@ -128,30 +127,17 @@ def compare_pairs(
         From how many groups the two of a pair were picked out by their figures: all, if the
         reference is the highest rate or if every pair is looked at; 0 if it was designated.
     """
+    tested = test_pairs(sums, group, reference, exact=exact, confidence=confidence)
     n, x = sums.weight[group], sums.weight_selected[group]
     n_reference, x_reference = sums.weight[reference], sums.weight_selected[reference]
     rate, rate_reference = divide(x, n), divide(x_reference, n_reference)
     pooled = divide(x + x_reference, n + n_reference)
-
-    # Tests and intervals take effective sizes; where persons are counted these are the counts.
+    effective = effective_table(sums, group, reference, exact=exact)
     size, size_reference = sums.effective[group], sums.effective[reference]
-    persons = (x, n, x_reference, n_reference)
-    effective = (
-        persons if exact else (rate * size, size, rate_reference * size_reference, size_reference)
-    )
-    limits = np.stack(score_interval(*effective, confidence=confidence))
-    # Sampling weights are no persons, even where an effective size happens to be a whole number.
-    is_exact = (n + n_reference <= MAX_ROWS_FOR_EXACT) & (group != reference)
-    is_exact &= exact and n.size <= MAX_EXACT_INTERVALS
-    limits[:, is_exact] = ratio_interval(
-        *(counts[is_exact] for counts in effective), confidence=confidence
-    )
-    z = z_statistic(*effective)
     effective_pooled = (effective[0] + effective[2]) / (size + size_reference)
     least_expected = np.minimum(size, size_reference) * np.minimum(
         effective_pooled, 1 - effective_pooled
     )
-
     tests = [
         deciding_test(
             rule,
@@ -162,45 +148,31 @@ def compare_pairs(
         )
         for rows, expected in zip(size + size_reference, least_expected, strict=True)
     ]
-
-    # Fisher's test and the flip move whole persons, and a sampling weight is not a number of them.
-    if exact:
-        fisher = fisher_test(*persons)
-        exact_figures = {
-            "fisher_p": fisher.p,
-            "fisher_p_less": fisher.p_less,
-            "mid_p": fisher.mid_p,
-            "mid_p_less": fisher.mid_p_less,
-            "flip": flip(*persons),
-        }
-    else:
-        exact_figures = {name: np.full(n.shape, np.nan) for name in EXACT_FIGURES}
-
-    figures = {
-        # As one quotient of integers: 3/5 against 6/8 is then 0.8 to the last bit.
-        "impact_ratio": divide(x * n_reference, n * x_reference),
-        "impact_ratio_interval": limits.T,
+    # A group could not be told from itself.
+    detectable = np.full(n.shape, np.nan)
+    is_pair = group != reference
+    detectable[is_pair] = lower_side_detectable(
+        rate[is_pair],
+        size[is_pair],
+        rate_reference[is_pair],
+        size_reference[is_pair],
+        critical_z=critical_z(rule, picked_from),
+        is_fisher=np.array([test == "fisher" for test in tests])[is_pair],
+    )
+    further = {
         "likelihood_ratio": divide(n * x_reference, x * n_reference),
         "difference": rate - rate_reference,
         "expected": n * pooled,
         "least_expected": least_expected,
-        # n x'/n' - x, as one quotient for the same reason.
+        # n x'/n' - x, as one quotient, so that nothing is rounded twice.
         "shortfall_to_reference": (n * x_reference - x * n_reference) / n_reference,
         "shortfall_to_pooled": n * pooled - x,
-        "detectable_ratio": lower_side_detectable(
-            rate,
-            size,
-            rate_reference,
-            size_reference,
-            critical_z=critical_z(rule, picked_from),
-            is_fisher=np.array([test == "fisher" for test in tests]),
-        ),
-        "z": z,
-        "z_p": two_sided_p(z),
+        "detectable_ratio": detectable,
         "standard_deviations": standard_deviations(*effective),
         "phi": phi(*effective),
         "h": cohen_h(*effective),
-        **exact_figures,
+        # Moving whole persons makes sense only where persons are counted.
+        "flip": flip(x, n, x_reference, n_reference) if exact else np.full(n.shape, np.nan),
         # Table 1 of the paper, and "selected" as a predictor of the reference.
         "a": n - x,
         "b": n_reference - x_reference,
@@ -210,6 +182,42 @@ def compare_pairs(
         "specificity": 1 - rate,
         "balanced_error_rate": (1 - rate_reference + rate) / 2,
     }
+    return replace(tested, figures=tested.figures | further, picked_from=picked_from)
+
+
+def test_pairs(
+    sums: Tally, group: IntArray, reference: IntArray, *, exact: bool, confidence: float
+) -> Pairs:
+    """Compute the impact ratio of pairs of groups, its interval and the tests of equal rates.
+
+    The parameters are those of `compare_pairs`.
+    """
+    n, x = sums.weight[group], sums.weight_selected[group]
+    n_reference, x_reference = sums.weight[reference], sums.weight_selected[reference]
+    effective = effective_table(sums, group, reference, exact=exact)
+    limits = np.stack(score_interval(*effective, confidence=confidence))
+    # Sampling weights are no persons, even where an effective size happens to be a whole number.
+    is_exact = (n + n_reference <= MAX_ROWS_FOR_EXACT) & (group != reference)
+    is_exact &= exact and n.size <= MAX_EXACT_INTERVALS
+    if np.any(is_exact):
+        limits[:, is_exact] = ratio_interval(
+            *(counts[is_exact] for counts in effective), confidence=confidence
+        )
+    z = z_statistic(*effective)
+    # Fisher's test moves whole persons, and a sampling weight is not a number of them.
+    fisher = fisher_test(x, n, x_reference, n_reference) if exact else None
+    not_tested = np.full(n.shape, np.nan)
+    figures = {
+        # As one quotient of integers: 3/5 against 6/8 is then 0.8 to the last bit.
+        "impact_ratio": divide(x * n_reference, n * x_reference),
+        "impact_ratio_interval": limits.T,
+        "z": z,
+        "z_p": two_sided_p(z),
+        "fisher_p": fisher.p if fisher else not_tested,
+        "fisher_p_less": fisher.p_less if fisher else not_tested,
+        "mid_p": fisher.mid_p if fisher else not_tested,
+        "mid_p_less": fisher.mid_p_less if fisher else not_tested,
+    }
     return Pairs(
         tally=sums,
         group=group,
@@ -217,7 +225,27 @@ def compare_pairs(
         figures=figures,
         has_exact_interval=is_exact,
         confidence=confidence,
-        picked_from=picked_from,
+        picked_from=0,
+    )
+
+
+def effective_table(
+    sums: Tally, group: IntArray, reference: IntArray, *, exact: bool
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the selections and sizes of pairs that tests and intervals take.
+
+    Where persons are counted these are the counts; otherwise sizes are effective ones.
+    """
+    n, x = sums.weight[group], sums.weight_selected[group]
+    n_reference, x_reference = sums.weight[reference], sums.weight_selected[reference]
+    if exact:
+        return x, n, x_reference, n_reference
+    size, size_reference = sums.effective[group], sums.effective[reference]
+    return (
+        divide(x, n) * size,
+        size,
+        divide(x_reference, n_reference) * size_reference,
+        (size_reference),
     )
 
 

@@ -227,7 +227,7 @@ def fisher_test(
     figures = np.empty((4, *tables[0].shape))
     for index in np.ndindex(tables[0].shape):
         x, size, xr, size_r = (int(cell[index]) for cell in tables)
-        first, probability = hypergeometric(size, size_r, selected=x + xr)
+        first, probability = hypergeometric(size, size_r, selected=x + xr, near=x)
         p, mid_p = at_most_as_likely(probability, x - first)
         p_less = float(probability[: max(x - first + 1, 0)].sum())
         fewer = float(probability[: max(x - first, 0)].sum())
@@ -257,7 +257,9 @@ def at_most_as_likely(probability: FloatArray, observed: int) -> tuple[float, fl
     return min(no_likelier, 1.0), (less_likely + min(no_likelier, 1.0)) / 2
 
 
-def hypergeometric(n: int, n_reference: int, *, selected: int) -> tuple[int, FloatArray]:
+def hypergeometric(
+    n: int, n_reference: int, *, selected: int, near: int | None = None
+) -> tuple[int, FloatArray]:
     """Return how probable each number of selections in the group is if all rows are alike.
 
     Parameters
@@ -266,13 +268,17 @@ def hypergeometric(n: int, n_reference: int, *, selected: int) -> tuple[int, Flo
         Rows of the group and of the reference.
     selected : int
         How many are selected of both together.
+    near : int, optional
+        The number of selections in the group that matters. What is so much less probable that it
+        does not change a digit of sums up to this number, or from it on, is then not listed.
 
     Returns
     -------
     first : int
         The smallest number of selections in the group that is listed.
     probability : float array
-        Of `first`, `first` + 1 and so on. What is not listed is less probable than 1e-300.
+        Of `first`, `first` + 1 and so on. What is not listed is less probable than 1e-300, or than
+        what `near` asks for.
 
     Examples
     --------
@@ -288,6 +294,10 @@ def hypergeometric(n: int, n_reference: int, *, selected: int) -> tuple[int, Flo
     mode = (selected + 1) * (n + 1) // (total + 2)
     low, high = max(0, selected - n_reference), min(n, selected)
     first, last = listed_range(mode, deviation, low=low, high=high)
+    if near is not None:
+        # Twice as far out, and 12 standard deviations more.
+        reach = 2 * abs(near - mode) + math.ceil(12 * deviation + 200)
+        first, last = max(first, mode - reach), min(last, mode + reach)
     # Each probability is the one before it times this ratio.
     k = np.arange(first, last, dtype=np.float64)
     ratio = ((selected - k) * (n - k)) / ((k + 1) * (n_reference - selected + k + 1))
@@ -459,6 +469,10 @@ class FisherPower:
 
         Only tables that occur with probability 1e-9 or more are considered.
         """
+        # The most likely number in the group, rounded down, is among those that are considered.
+        expected = math.floor(n * rate_reference)
+        if expected * min(expected, n_reference) > MAX_FISHER_TABLES:
+            return None
         first, last = likely_range(n_reference, rate_reference)
         most = likely_range(n, rate_reference)[1]
         # With its margins fixed, a table is known by the selections on the smaller side.

@@ -44,9 +44,9 @@ from fourfifths._stats.proportions import MIN_DEVIATION, bisect, clopper_pearson
 MAX_ROWS_FOR_EXACT = 200
 WHOLE_TOLERANCE = 1e-6
 # Score limits are searched for between exp(-50) and exp(50). Each step halves the range of the
-# logarithm, so 54 steps find a limit to one part in 10^14.
+# logarithm, so 42 steps find a limit to two parts in 10^11.
 MAX_LOG_RATIO = 50.0
-RATIO_HALVINGS = 54
+RATIO_HALVINGS = 42
 # The exact limits are within this part of the true ones.
 RATIO_PRECISION = 5e-5
 # The length of the stretches that are searched, of the logarithm of the ratio.

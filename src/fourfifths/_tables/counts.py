@@ -423,10 +423,17 @@ def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
 
 
 def _encode(cells: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
-    """Return the sorted distinct values, and the index of each cell's value among them."""
-    values = tuple(sorted({cell for cell in cells if cell is not None}, key=value_order))
+    """Return the sorted distinct values, and the index of each cell's value among them.
+
+    A blank text is missing.
+    """
+    distinct = set(cells)
+    missing = {
+        cell for cell in distinct if cell is None or (isinstance(cell, str) and not cell.strip())
+    }
+    values = tuple(sorted(distinct - missing, key=value_order))
     code: dict[Value, int] = {value: index for index, value in enumerate(values)}
-    code[None] = MISSING
+    code |= dict.fromkeys(missing, MISSING)
     return values, np.array([code[cell] for cell in cells], dtype=np.int64)
 
 

@@ -207,21 +207,15 @@ def assign_roles(
 
 
 def prepare(table: Table, roles: Roles, features: Iterable[str] = ()) -> Table:
-    """Return the table ready to be counted: missing values null, protected numbers in bands.
+    """Return the table ready to be counted: missing numbers null, protected numbers in bands.
 
-    The user's tokens for "not known" stay in the columns that are counted: `as_meant` takes them
-    out of the counts, where there are few values to look at.
+    Blank texts and the user's tokens for "not known" stay in the columns that are counted: `count`
+    and `as_meant` take them out of the counts, where there are few values to look at.
     """
-    table = table.with_missing(_in_table(table, roles.keys), ())
     others = [*roles.bands, roles.weights, roles.score, *roles.counts.values(), *features]
     named_columns = [column for column in dict.fromkeys(others) if column is not None]
     # In this order, because a token like -1 must not fall into the lowest band.
     return with_bands(table.with_missing(named_columns, roles.unknown), roles.bands)
-
-
-def _in_table(table: Table, names: Iterable[str]) -> list[str]:
-    """Return the names that are columns: the outcome of a score or of counts is none yet."""
-    return [name for name in names if name in table.names]
 
 
 def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
@@ -290,7 +284,8 @@ def _occurs(table: Table, token: Value, roles: Roles) -> bool:
 
 
 def unknown_members(table: Table, roles: Roles) -> Table:
-    """Return the table with protected values null that mean "not known"."""
+    """Return the table with protected values null that are blank or mean "not known"."""
+    table = table.with_missing(roles.protected, ())
     for name in roles.protected:
         if name in roles.bands:
             continue
