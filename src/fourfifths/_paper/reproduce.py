@@ -19,6 +19,7 @@ from fourfifths._paper.experiments import PAPER_SETS, Settings, experiments
 from fourfifths._paper.others import missing
 from fourfifths._paper.panels import Curves, Panel, Row
 from fourfifths._paper.sat import draw_sat, sat_rows
+from fourfifths._paper.threshold import draw_threshold, threshold_rows
 from fourfifths._paper.verdicts import Claim
 from fourfifths._tables.files import replace_file, write_whole
 from fourfifths.errors import OptionError, OutputError, listed, nearest
@@ -38,6 +39,12 @@ PANELS: Mapping[str, Panel] = {
         needs=(),
         rows=sat_rows,
         draw=draw_sat,
+    ),
+    "threshold": Panel(
+        title="Impact ratio and BER over the two selection rates (theorem 4.1)",
+        needs=(),
+        rows=threshold_rows,
+        draw=draw_threshold,
     ),
     "predictability": Panel(
         title="Predictability of the protected attribute against the impact ratio of the class",
