@@ -55,7 +55,7 @@ def test_full_repair_keeps_whole_numbers_and_categories_among_the_values() -> No
         ("number", "geometric", 0.5, [3.25, 6.5, 9.75, 13]),
         ("integer", "geometric", 0.5, [3.25, 6.5, 9.75, 13]),
         ("integer", "random", 0.5, [4, 10, 20, 20]),
-        # Half of the way from index 0, 1, 2, 3 to 3, 4, 5, 5 is 1.5, 2.5, 3.5, 4: nearest 2, 3, 4, 4.
+        # Half of the way from index 0, 1, 2, 3 to 3, 4, 5, 5 is 1.5, 2.5, 3.5, 4: 2, 3, 4, 4.
         ("number", "combinatorial", 0.5, [3, 4, 10, 10]),
         # A tenth of the way is .3, 1.3, 2.3, 3.2: nearest 0, 1, 2, 3.
         ("number", "combinatorial", 0.1, [1, 2, 3, 4]),
