@@ -15,6 +15,7 @@ from math import floor, lcm
 from statistics import median
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -221,6 +222,14 @@ def test_the_package_follows_the_definition(groups: list[list[Fraction]], amount
 
 
 @given(groups_of_one_size(), EIGHTHS)
+def test_the_package_interpolates(groups: list[list[Fraction]], amount: Fraction) -> None:
+    # All values are small multiples of 1/16, so floating point is exact.
+    written = by_package(groups, amount, method="geometric")
+    for values, expected in zip(written, geometric(groups, amount), strict=True):
+        assert Counter(values) == Counter(y for y in expected for _ in range(4))
+
+
+@given(groups_of_one_size(), EIGHTHS)
 def test_the_package_rounds_to_the_nearest_place(
     groups: list[list[Fraction]], amount: Fraction
 ) -> None:
@@ -325,6 +334,23 @@ def test_the_tight_test_certifies_it() -> None:
     curve = hull_of_counts(np.array([50.0, 50.0]), np.array([53.0, 47.0]))
     assert float(curve.floor(0.1)) == pytest.approx(50 / 53)
     assert float(fourfifths.impact_bound(0.485, 0.1)) == pytest.approx(0.1 / 0.13)  # the paper's
+
+
+def test_certify_certifies_it_where_the_papers_test_does_not() -> None:
+    rows = 10_000
+    bit = np.concatenate([np.arange(rows) < 0.50 * rows, np.arange(rows) < 0.53 * rows])
+    table = pd.DataFrame({"x": np.repeat(["group", "reference"], rows), "bit": bit.astype(int)})
+    certificate = fourfifths.certify(
+        table,
+        protected="x",
+        reference="reference",
+        beta=0.1,
+        auditors=["logistic"],
+        progress=False,
+    )
+    assert certificate.verdict == "certified"
+    assert certificate.worst.paper_verdict == "inconclusive"
+    assert certificate.worst.auditors[0].balanced_error_rate == pytest.approx(0.485)
 
 
 def test_with_the_predictors_own_rate_as_beta_the_converse_holds() -> None:
