@@ -57,8 +57,8 @@ PANELS: Mapping[str, Panel] = {
     "threshold": Panel(
         title="Impact ratio and BER over the two selection rates",
         caption="Answers section 4.1: the picture behind theorem 4.1, which the paper describes "
-        "in words. A rule is a point. The threshold of the BER at a rate beta of the group is the contour that crosses "
-        "the four-fifths line at beta.",
+        "in words. A rule is a point. The threshold of the BER at a rate beta of the group is the "
+        "contour that crosses the four-fifths line at beta.",
         needs=(),
         rows=lambda *_: threshold_points(),
         draw=draw_threshold,
