@@ -58,7 +58,7 @@ class EffectChoice(StrEnum):
     NONE = "none"
 
 
-METHODS = "With scope column, what an amount means: random, combinatorial or geometric"
+METHODS = "With scope column, what an amount means: random, combinatorial, definition or geometric"
 
 
 def repair(

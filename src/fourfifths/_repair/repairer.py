@@ -124,11 +124,13 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     amount : float
         From 0, nothing, to 1, full repair. It may be changed without a new fit. By blocks it is the
         share of the rows that is repaired; below 1 nothing is proven.
-    method : {"random", "combinatorial", "geometric"}
+    method : {"random", "combinatorial", "definition", "geometric"}
         Of a repair by column: what an amount below 1 means. Random: that share of the rows is
         repaired in full (Gordaliza et al. 2019). Combinatorial: each value moves that far along the
-        column's distinct values. Geometric: that far along the number line. The last two are the
-        paper's; after them, trees can still predict the stratum from the columns.
+        column's distinct values, to the nearest one. Geometric: that far along the number line.
+        Definition: combinatorial repair by the letter of the paper, among what the strata have at
+        the value's level; with two strata every amount above 0 writes the lower one. The last three
+        are the paper's; after them, trees can still predict the stratum from the columns.
     levels : int
         Of a repair by column: the largest number of levels that a column is cut into.
     ties : {"split", "mid"}
