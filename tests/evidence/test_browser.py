@@ -92,9 +92,9 @@ def test_axe_finds_no_violation(browser, pages, name, color_scheme):
     # axe is a script from outside, which the page's own policy would refuse.
     page, _ = opened(browser, pages[name], color_scheme=color_scheme, bypass_csp=True)
     page.evaluate(script)
-    found = page.evaluate("axe.run()")
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
-    assert len(found["passes"]) > 10
+    outcome = page.evaluate("axe.run()")
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in outcome["violations"]] == []
+    assert len(outcome["passes"]) > 10
 
 
 @NAMES
@@ -114,7 +114,7 @@ def test_a_table_is_sorted_by_its_numbers(browser, pages):
     table = page.locator("table", has=page.locator("caption", has_text="race, compared with"))
     table = table.first
     column = [head.strip() for head in table.locator("thead th").all_inner_texts()]
-    index = next(place for place, head in enumerate(column) if head.startswith("n"))
+    index = next(index for index, head in enumerate(column) if head.startswith("n"))
     button = table.locator("thead th").nth(index).locator("button")
 
     def counts() -> list[int]:

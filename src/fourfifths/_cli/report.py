@@ -186,7 +186,7 @@ def report(
     stated = read_fields(field or (), fields)
     if audits_json is not None and template != "ll144":
         raise OptionError(f"--audits-json {audits_json}: belongs to --template ll144")
-    found_by = None if audits_json is None else discovery(stated)
+    discovery_content = None if audits_json is None else discovery(stated)
     protected = with_births(protected, age_from)
     table = opened(
         source,
@@ -235,7 +235,7 @@ def report(
     save(for_readers(composed), out)
     typer.echo(f"wrote {out}", err=True)
     if audits_json is not None:
-        write_whole(audits_json, f"{json_text(found_by or {})}\n")
+        write_whole(audits_json, f"{json_text(discovery_content or {})}\n")
         typer.echo(f"wrote {audits_json}", err=True)
 
 

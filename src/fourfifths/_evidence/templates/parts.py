@@ -108,10 +108,10 @@ def result_part(
     if result is None:
         return ()
     # The rule is said once, with the finding.
-    said = {*rule_paragraphs(evidence.impact.rule), rule_line(evidence.impact.rule)}
+    rule_texts = {*rule_paragraphs(evidence.impact.rule), rule_line(evidence.impact.rule)}
     document = to_document(result)
     part = document_part(document, id=name, title=heading, charts=to_charts(result), result=result)
-    explanations = tuple(text for text in part.explanations if text not in said)
+    explanations = tuple(text for text in part.explanations if text not in rule_texts)
     return (replace(part, explanations=explanations),)
 
 
