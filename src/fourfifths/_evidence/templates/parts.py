@@ -54,7 +54,7 @@ def attribute_parts(evidence: Evidence) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def tests_part(evidence: Evidence) -> Part:
+def significance_part(evidence: Evidence) -> Part:
     """Return the tests, the effect sizes and the shortfalls of all attributes."""
     groups = [group for attribute in evidence.impact for group in attribute.groups_and_total]
     return Part(
