@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import fourfifths
-from fourfifths._evidence.compose import save
 
 pytestmark = pytest.mark.slow
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -48,7 +47,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "model-card": fourfifths.report("ricci", template="model-card"),
     }
     for name, report in made.items():
-        save(report, folder / f"{name}.html")
+        report.save(folder / f"{name}.html")
     (folder / "result.html").write_text(fourfifths.impact("ricci").to_html(), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in (*made, "result")}
 

@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 from parsed_html import ParsedPage
 
 import fourfifths
-from fourfifths._evidence.compose import save
 from fourfifths._evidence.formats.html import report_html
 from fourfifths._evidence.formats.markdown import report_markdown
 from fourfifths.errors import OptionError
@@ -170,11 +169,11 @@ def test_wrong_choices_are_refused(options, message):
 def test_an_unknown_format_is_refused_and_nothing_is_written(tmp_path, name):
     report = fourfifths.report("ricci", template="model-card")
     with pytest.raises(OptionError, match=r"expected a name ending in '.html', '.md', '.json'"):
-        save(report, tmp_path / name)
+        report.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_report_is_written_alike(tmp_path):
     for name in ("a", "b"):
-        save(fourfifths.report("ricci", template="ugesp"), tmp_path / f"{name}.html")
+        fourfifths.report("ricci", template="ugesp").save(tmp_path / f"{name}.html")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()

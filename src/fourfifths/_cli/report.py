@@ -166,7 +166,7 @@ def report(
     A part that cannot be made says why in the report.
     """
     from fourfifths._evidence.compose import report as compose
-    from fourfifths._evidence.compose import save, with_provenance
+    from fourfifths._evidence.compose import with_provenance
     from fourfifths._evidence.fields import read_fields
     from fourfifths._evidence.formats.registry import format_of
     from fourfifths._evidence.report import Field
@@ -232,7 +232,7 @@ def report(
             Field(key="date", label="Made on", text=origin.date),
         ),
     )
-    save(for_readers(composed), out)
+    for_readers(composed).save(out)
     typer.echo(f"wrote {out}", err=True)
     if audits_json is not None:
         write_whole(audits_json, f"{json_text(discovery_content or {})}\n")

@@ -1,4 +1,4 @@
-"""A report from a table: run the analyses, fill a template, write a file."""
+"""A report from a table: run the analyses and fill a template."""
 
 from __future__ import annotations
 
@@ -7,18 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
-from os import PathLike
-from pathlib import Path
 from typing import Any, get_args
 
 from fourfifths._evidence.evidence import Evidence, PartName, gather
 from fourfifths._evidence.fields import check_key
-from fourfifths._evidence.formats.registry import format_of, render
 from fourfifths._evidence.report import Field, Report, TemplateName
 from fourfifths._evidence.templates import BUILDERS, PARTS_OF_TEMPLATE, RULE_OF_TEMPLATE
 from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.rules import Rule
-from fourfifths._tables.files import replace_file
 from fourfifths._tables.table import TableLike
 from fourfifths.errors import OptionError, listed, nearest
 
@@ -76,7 +72,7 @@ def report(
     Returns
     -------
     Report
-        `save` writes it: ``save(report, "audit.html")``.
+        Its method `save` writes it: ``report.save("audit.html")``.
 
     Examples
     --------
@@ -150,18 +146,3 @@ def provenance_fields(evidence: Evidence) -> tuple[Field, ...]:
 def with_provenance(report: Report, fields: Sequence[Field]) -> Report:
     """Return the report with further lines of provenance, before those that it has."""
     return replace(report, provenance=(*fields, *report.provenance))
-
-
-def save(report: Report, path: str | PathLike[str]) -> None:
-    """Write a report; the ending of the name says the format. It appears whole or not at all.
-
-    Raises
-    ------
-    OptionError
-        If there is no such format, or what it needs is not installed.
-    OutputError
-        If the file cannot be written.
-    """
-    target = Path(path)
-    content = render(report, format_of(target))
-    replace_file(target, lambda temporary: temporary.write_bytes(content))

@@ -179,7 +179,7 @@ def draw_dots(chart: DotChart) -> Drawing:
         label = printable(mark.label)
         room = MAX_LABEL - len(mark.detail) - 2
         label = label if len(label) <= room else f"{label[: room - 1]}…"
-        drawing.text(LEFT, y - 12, f"{label}  {mark.detail}" if mark.detail else label)
+        drawing.text(LEFT, y - 12, f"{label}: {mark.detail}" if mark.detail else label)
         kind = mark.kind if mark.kind in ("indicated", "reference") else ""
         if not math.isnan(mark.low):
             is_open = math.isnan(mark.high) or mark.high > chart.limits[1]
