@@ -144,6 +144,32 @@ def test_cuts_and_strata_are_parts():
     assert {"cuts", "strata"} <= {part.id for part in report.parts}
 
 
+def test_stages_are_a_part_with_a_funnel():
+    # Connecticut v. Teal: 26 of 48 and 206 of 259 passed, 11 and 35 were promoted.
+    cells = [
+        ("Black", "yes", "yes", 11),
+        ("Black", "yes", "no", 15),
+        ("Black", "no", "no", 22),
+        ("White", "yes", "yes", 35),
+        ("White", "yes", "no", 171),
+        ("White", "no", "no", 53),
+    ]
+    rows = [cell[:3] for cell in cells for _ in range(cell[3])]
+    report = fourfifths.report(
+        pd.DataFrame(rows, columns=["race", "passed", "promoted"]),
+        template="ugesp",
+        protected="race",
+        outcome="promoted",
+        stages=["passed", "promoted"],
+    )
+    (part,) = [part for part in report.parts if part.id == "stages"]
+    assert part.charts[0].title == "race: 13.5% of White and 22.9% of Black reach the last stage"
+    text = ParsedPage(report_html(report)).text
+    assert "measured below, stage by stage" in text
+    # The rule is said once, with the finding.
+    assert text.count("29 CFR 1607.4(D)") == 1
+
+
 def test_the_model_card_is_short():
     report = adult("model-card", fields={"model": "Income 3"})
     markdown = report_markdown(report)

@@ -18,6 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+from fourfifths._evidence.formats.registry import format_of, render
 from fourfifths._report.charts.chart import Chart
 from fourfifths._report.document import Document, Section, Sheet, Tone
 from fourfifths._results import Result
@@ -172,9 +173,6 @@ class Report:
         OutputError
             If the file cannot be written.
         """
-        # The formats know what a report is, so they are loaded when one is written.
-        from fourfifths._evidence.formats.registry import format_of, render
-
         target = Path(path)
         content = render(self, format_of(target))
         replace_file(target, lambda temporary: temporary.write_bytes(content))
