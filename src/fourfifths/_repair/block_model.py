@@ -40,7 +40,6 @@ from fourfifths._repair.guide import (
 from fourfifths._repair.proof import (
     BlockPlan,
     is_proven,
-    may_be_proven,
     most_placing_rows,
     planned_by_rows,
     proven_plans,
@@ -401,20 +400,9 @@ def place_best(
         threshold=threshold,
         confidence=confidence,
     )
-    options = {"beta": beta, "threshold": threshold, "confidence": confidence}
-    placements: dict[int, Placement] = {}
-    low, high = 0, len(plans)
-    # Plans get coarser, so the first that may be proven is found by halving.
-    while low < high:
-        middle = (low + high) // 2
-        placements[middle] = placed(plans[middle])
-        if may_be_proven(placements[middle].laws, **options):
-            high = middle
-        else:
-            low = middle + 1
-    for index in range(low, len(plans)):
-        placement = placements.get(index) or placed(plans[index])
-        if is_proven(placement.laws, **options):
+    for plan in plans:
+        placement = placed(plan)
+        if is_proven(placement.laws, beta=beta, threshold=threshold, confidence=confidence):
             return replace(placement, is_proven=True)
     most = int(row_counts.max()) // MIN_ROWS_PER_UNPROVEN_BLOCK
     return placed(planned_by_rows(row_counts, int(np.clip(most, 2, MAX_UNPROVEN_BLOCKS))))

@@ -104,6 +104,17 @@ def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree
     return CutTree(score=score, first=first, leaves=leaves, left=left, right=right, depth=depth)
 
 
+def halved_tree(block_count: int) -> CutTree:
+    """Return the tree that cuts a single score: it needs no rows to choose by.
+
+    Examples
+    --------
+    >>> halved_tree(3).leaves
+    array([3, 1, 2, 1, 1])
+    """
+    return grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), block_count)
+
+
 def best_score(scores: FloatArray, codes: CodeArray, share: float) -> tuple[int, BoolArray]:
     """Return the score whose cut explains most of the variance of all scores, and its right side.
 
