@@ -58,8 +58,9 @@ ERROR_SPREAD = 0.03  # between plans of the same strata
 MAX_MISSES = 4  # plans in a row that are looked at and not proven
 # Coarser plans that are tried too prove so much more, about.
 FALLBACK_FLOORS = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15)
-# Of a large stratum, as many rows are placed as its finest plan needs, but not fewer than these.
+# Of a large stratum, as many rows are placed as lose hardly more, but not fewer than these.
 MIN_PLACING_LIMIT = 50_000
+MAX_LOSS_OF_PLACING = 0.001
 # A plan whose floor lies this far below the threshold in a few draws is not looked at further.
 SCREENING_DRAWS = (200, 2_000)
 SCREENING_MARGIN = 0.002
@@ -405,10 +406,6 @@ class BlockPlan:
         """The number of cells of each stratum."""
         return np.minimum(2**self.depth, self.block_count)
 
-    def is_same(self, other: BlockPlan) -> bool:
-        """Return whether the two cut every stratum alike."""
-        return self.block_count == other.block_count and np.array_equal(self.depth, other.depth)
-
 
 def full_depth(block_count: int) -> int:
     """Return how many cuts in a row lead to the deepest of so many blocks."""
@@ -533,7 +530,8 @@ def rated_plans(
     """Return the plans to choose from: those that lose least first.
 
     Of each number of blocks there are several: of the two strata that prove least, the noisier is
-    cut coarser, step by step, but never the largest of all. Plans whose strata differ too much to be hidden are left out.
+    cut coarser, step by step, but never the largest of all. Plans whose strata differ too much to
+    be hidden are left out.
 
     The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
     with a relative error of variance (K - 1)/n + (K' - 1)/n', and a rule that selects the best
@@ -543,7 +541,10 @@ def rated_plans(
     adds the difference of their ranks to the AUC if they are in the right order, and subtracts it
     if not. Rows of a cell that is one of K are in no order, which loses 1/K^2 of it. A row of such
     a cell, of which a draw takes a block, and a row of a finer stratum lose half of what either
-    stratum loses by itself. So over all pairs the loss is the mean of 1/K^2 over the rows.
+    stratum loses by itself. So over all pairs the loss is the mean of 1/K^2 over the rows. A model
+    that learns the rates of K blocks from n rows errs, too. Where the chance rises from 0 to 1, a
+    rate has the variance K/(6 n) on average, against 1/12 of the chance itself; half of the
+    quotient, K/n, is lost of the correlation with the rank.
     """
     weights, largest = row_counts / row_counts.sum(), int(np.argmax(row_counts))
     rated = []
@@ -562,7 +563,7 @@ def rated_plans(
             is_hidden = distances.max() <= MAX_EXPECTED_VARIATION
             too_fine = np.flatnonzero(plan.cells > row_counts)
             if is_hidden and not too_fine.size:
-                loss = float(np.sum(weights / plan.cells**2))
+                loss = float(np.sum(weights / plan.cells**2) + block_count / row_counts.sum())
                 rated.append(RatedPlan(plan=plan, loss=loss, floor=float(floors.min())))
             worst = floors.argmin() if is_hidden else distances.argmax()
             pair = np.unravel_index(int(worst), floors.shape)
@@ -596,7 +597,7 @@ def most_placing_rows(
     threshold: float,
     confidence: float,
 ) -> int:
-    """Return how many rows of a stratum are placed: more would not let it be cut finer.
+    """Return how many rows of a stratum are placed: more would keep hardly more.
 
     Scoring rows takes longer than learning the score, so a large table is not scored whole. What is
     proven is proven by the rows that are placed.
@@ -612,20 +613,19 @@ def most_placing_rows(
     if largest <= MIN_PLACING_LIMIT:
         return largest
 
-    def finest_plan(placed_counts: IntArray, target: float) -> BlockPlan | None:
+    def least_loss(placed_counts: IntArray, target: float) -> float:
         plans = rated_plans(
             placed_counts,
             equal_rows=None if equal_rows is None else equal_rows * placed_counts / row_counts,
             beta=beta,
             confidence=confidence,
         )
-        return next((rated.plan for rated in plans if rated.floor >= target), None)
+        return min((rated.loss for rated in plans if rated.floor >= target), default=np.inf)
 
-    finest = finest_plan(row_counts, threshold - MAX_ERROR)
+    least = least_loss(row_counts, threshold - MAX_ERROR)
     limit = MIN_PLACING_LIMIT
-    while finest is not None and limit < largest:
-        plan = finest_plan(np.minimum(row_counts, limit), threshold)
-        if plan is not None and plan.is_same(finest):
+    while np.isfinite(least) and limit < largest:
+        if least_loss(np.minimum(row_counts, limit), threshold) < least + MAX_LOSS_OF_PLACING:
             return limit
         limit *= 2
     return largest

@@ -759,8 +759,11 @@ def numbers_and_format(
         What was assumed is added to it.
     """
     name, reading = str(column.name), reading or Reading()
-    text = column.cast(nw.String()).str.strip_chars()
+    text = column.cast(nw.String())
     distinct = text.filter(~text.is_null()).unique()
+    stripped = distinct.str.strip_chars()
+    if (stripped != distinct).any():  # rows are many, and rarely have spaces
+        text, distinct = text.str.strip_chars(), stripped.unique()
     unclear = distinct.filter(~distinct.str.contains(CLEAR_NUMBER))
     fitted_format = number_format
     if len(unclear) or fitted_format not in (None, PLAIN) or reading.decimal == ",":
