@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import ndtri
 
-from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._repair.blocks import block_law, halved_tree
 from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.shares import (
@@ -45,10 +45,10 @@ MAX_DRAWS_OVER_PAIRS = 500_000  # more confidence than these can show is not pro
 # how many do, so each plan that may be tried has its own part of that.
 TIE_RISK = 0.2
 MAX_PLANS = 8
-# More blocks than this expected distance between two strata allows keep hardly more of a score, and
-# a classifier with many new rows finds the distance: its BER is (1 - distance) / 2.
-MAX_EXPECTED_VARIATION = 0.035
-# Strata with fewer placing rows are not held to it: not even a few blocks are that close.
+# More blocks than this distance between two strata allows keep hardly more of a score, and a
+# classifier with many new rows finds the distance: its BER is (1 - distance) / 2, so .48.
+MAX_VARIATION = 0.04
+# Pairs of smaller strata are not held to it, nor those that two blocks do not bring that close.
 MIN_ROWS_TO_HIDE = 1_000
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
@@ -529,9 +529,9 @@ def rated_plans(
 ) -> list[RatedPlan]:
     """Return the plans to choose from: those that lose least first.
 
-    Of each number of blocks there are several: of the two strata that prove least, the noisier is
-    cut coarser, step by step, but never the largest of all. Plans whose strata differ too much to
-    be hidden are left out.
+    Of each number of blocks there are several: of the two strata that prove least, the one that
+    loses less by it is cut coarser, step by step, but never the largest of all. Plans whose strata
+    differ too much to be hidden are left out.
 
     The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
     with a relative error of variance (K - 1)/n + (K' - 1)/n', and a rule that selects the best
@@ -547,6 +547,7 @@ def rated_plans(
     quotient, K/n, is lost of the correlation with the rank.
     """
     weights, largest = row_counts / row_counts.sum(), int(np.argmax(row_counts))
+    is_judged = are_to_hide(row_counts)
     rated = []
     for block_count in BLOCK_COUNTS:
         depth = np.full(row_counts.size, full_depth(block_count))
@@ -559,8 +560,8 @@ def rated_plans(
                 beta=beta,
                 confidence=confidence,
             )
-            distances = expected_variations(plan.cells, row_counts)
-            is_hidden = distances.max() <= MAX_EXPECTED_VARIATION
+            distances = np.where(is_judged, likely_variations(plan.cells, row_counts), 0.0)
+            is_hidden = distances.max() <= MAX_VARIATION
             too_fine = np.flatnonzero(plan.cells > row_counts)
             if is_hidden and not too_fine.size:
                 loss = float(np.sum(weights / plan.cells**2) + block_count / row_counts.sum())
@@ -572,9 +573,12 @@ def rated_plans(
                 coarser = [too_fine[0]]
             if not coarser:
                 break
-            noisier = max(coarser, key=lambda stratum: plan.cells[stratum] / row_counts[stratum])
+            # Half of c cells of n rows are less noise by c/(2 n), and lose 3 n/c^2: of two, the
+            # stratum that loses less by the noise is that with the larger c^3/n^2.
+            saving = plan.cells**3 / row_counts**2
+            cheaper = max(coarser, key=lambda stratum: saving[stratum])
             depth = depth.copy()
-            depth[noisier] -= 1
+            depth[cheaper] -= 1
     return sorted(rated, key=lambda plan: (plan.loss, -plan.floor))
 
 
@@ -631,18 +635,25 @@ def most_placing_rows(
     return largest
 
 
-def expected_variations(cells: IntArray, row_counts: IntArray) -> FloatArray:
-    """Return the total variation to be expected between the shares of two strata, about.
+def likely_variations(cells: IntArray, row_counts: IntArray) -> FloatArray:
+    """Return the total variation between the shares of two strata, with one standard deviation.
 
     The difference of their shares in a cell of share 1/K is nearly normal, with the variance
-    ((K - 1)/n + (K' - 1)/n') / K^2; half the sum of its absolute values is sqrt(((K - 1)/n +
-    (K' - 1)/n') / (2 pi)). Zero for a pair in which a stratum has few rows.
+    ((K - 1)/n + (K' - 1)/n') / K^2. Half the sum of its absolute values is sqrt(((K - 1)/n +
+    (K' - 1)/n') / (2 pi)) on average, with a standard deviation of sqrt((pi/2 - 1) / K) times that.
+    If the two are not cut alike, 1/K is the mean of both, weighted by their noise.
     """
     noise = (cells - 1) / row_counts
-    variations = np.sqrt((noise[:, None] + noise[None, :]) / (2 * np.pi))
-    is_large = row_counts >= MIN_ROWS_TO_HIDE
-    is_judged = is_large[:, None] & is_large[None, :] & ~np.eye(row_counts.size, dtype=bool)
-    return np.where(is_judged, variations, 0.0)
+    both, by_cell = (of[:, None] + of[None, :] for of in (noise, noise / cells))
+    deviation = np.sqrt((np.pi / 2 - 1) * by_cell / np.where(both > 0, both, 1.0))
+    return np.asarray(np.sqrt(both / (2 * np.pi)) * (1 + deviation))
+
+
+def are_to_hide(row_counts: IntArray) -> BoolArray:
+    """Return which pairs of strata are held to the largest variation."""
+    is_close = likely_variations(np.full(row_counts.size, 2), row_counts) <= MAX_VARIATION
+    is_large = np.maximum(row_counts[:, None], row_counts[None, :]) >= MIN_ROWS_TO_HIDE
+    return is_close & is_large & ~np.eye(row_counts.size, dtype=np.bool_)
 
 
 def approximate_floors(

@@ -153,6 +153,8 @@ class BlockLaw:
         """Draw the shares of further rows in each block: an array of shape (count, blocks)."""
         cells = random.standard_gamma(self.spacings, size=(count, self.spacings.size))
         cells /= cells.sum(axis=1, keepdims=True)
+        if self.leaves.max() == 1:
+            return cells
         return np.repeat(cells / self.leaves, self.leaves, axis=1)
 
     def moved_share(self, shares: FloatArray, risk: float) -> FloatArray:
