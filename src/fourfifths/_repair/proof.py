@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -48,7 +48,8 @@ MAX_PLANS = 8
 # More blocks than this distance between two strata allows keep hardly more of a score, and a
 # classifier with many new rows finds the distance: its BER is (1 - distance) / 2, so .48.
 MAX_VARIATION = 0.04
-# Pairs of smaller strata are not held to it, nor those that two blocks do not bring that close.
+# If the largest stratum is smaller, none is held to it, nor are those that two blocks do not bring
+# that close.
 MIN_ROWS_TO_HIDE = 1_000
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
@@ -529,8 +530,8 @@ def rated_plans(
 ) -> list[RatedPlan]:
     """Return the plans to choose from: those that lose least first.
 
-    Of each number of blocks there are several: of the two strata that prove least, the one that
-    loses less by it is cut coarser, step by step, but never the largest of all. Plans whose strata
+    Of each number of blocks there are several: of the two strata that prove least, the noisier
+    or the cheaper is cut coarser, step by step, but never the largest of all. Plans whose strata
     differ too much to be hidden are left out.
 
     The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
@@ -549,7 +550,10 @@ def rated_plans(
     weights, largest = row_counts / row_counts.sum(), int(np.argmax(row_counts))
     is_judged = are_to_hide(row_counts)
     rated = []
-    for block_count in BLOCK_COUNTS:
+    # By their noise, and by what it loses: half of c cells of n rows are less noise by c/(2 n), and
+    # lose 3 n/c^2, so that is cheapest where c^3/n^2 is largest. Of two strata one is the largest.
+    powers = ((1, 1), (3, 2))[: row_counts.size - 1]
+    for block_count, (cell_power, row_power) in product(BLOCK_COUNTS, powers):
         depth = np.full(row_counts.size, full_depth(block_count))
         while True:
             plan = BlockPlan(block_count=block_count, depth=depth)
@@ -573,12 +577,10 @@ def rated_plans(
                 coarser = [too_fine[0]]
             if not coarser:
                 break
-            # Half of c cells of n rows are less noise by c/(2 n), and lose 3 n/c^2: of two, the
-            # stratum that loses less by the noise is that with the larger c^3/n^2.
-            saving = plan.cells**3 / row_counts**2
-            cheaper = max(coarser, key=lambda stratum: saving[stratum])
+            gain = plan.cells**cell_power / row_counts**row_power
+            coarsest = max(coarser, key=gain.__getitem__)
             depth = depth.copy()
-            depth[cheaper] -= 1
+            depth[coarsest] -= 1
     return sorted(rated, key=lambda plan: (plan.loss, -plan.floor))
 
 
@@ -650,10 +652,17 @@ def likely_variations(cells: IntArray, row_counts: IntArray) -> FloatArray:
 
 
 def are_to_hide(row_counts: IntArray) -> BoolArray:
-    """Return which pairs of strata are held to the largest variation."""
+    """Return which pairs of strata are held to the largest variation: those with the largest one.
+
+    A classifier tells a group from the rest, and most of the rest are rows of the largest.
+    """
+    largest = int(np.argmax(row_counts))
     is_close = likely_variations(np.full(row_counts.size, 2), row_counts) <= MAX_VARIATION
-    is_large = np.maximum(row_counts[:, None], row_counts[None, :]) >= MIN_ROWS_TO_HIDE
-    return is_close & is_large & ~np.eye(row_counts.size, dtype=np.bool_)
+    is_judged = np.zeros_like(is_close)
+    if row_counts[largest] >= MIN_ROWS_TO_HIDE:
+        is_judged[largest] = is_close[largest]
+        is_judged[largest, largest] = False
+    return is_judged | is_judged.T
 
 
 def approximate_floors(
