@@ -217,6 +217,7 @@ def test_strata_that_are_not_cut_have_exactly_the_shares_of_the_draw() -> None:
 def test_assumptions_name_the_columns_and_how_rows_are_drawn() -> None:
     keyed = proof([law(500, 4), law(500, 4)]).assumptions
     assert "a rule uses only the repaired columns: x, y" in keyed
+    assert any("beta is taken as stated" in text for text in keyed)
     assert any("the key of a row is given without regard to its group" in text for text in keyed)
     tied = proof([law(500, 4, tied=3), law(500, 4, tied=0)]).assumptions
     assert any("their share was added" in text for text in tied)

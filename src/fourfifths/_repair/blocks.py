@@ -116,9 +116,19 @@ def halved_tree(block_count: int) -> CutTree:
 
 
 def best_score(scores: FloatArray, codes: CodeArray, share: float) -> tuple[int, BoolArray]:
-    """Return the score whose cut explains most of the variance of all scores, and its right side.
+    """Return which score a node is cut by, and which rows go to the right of the cut.
 
-    Each stratum is cut at its own quantile, so that `share` of it goes to the left.
+    Each score is tried: every stratum is cut at its own quantile of it, so that `share` of the
+    stratum goes to the left. The score is taken whose two sides differ most, in the sum of the
+    squared distances between the sides' means of all scores.
+
+    Parameters
+    ----------
+    scores : float array, rows by scores
+        On a scale that they share.
+    codes : int array
+        The stratum of each row.
+    share : float
     """
     best, best_gain = 0, -1.0
     best_side = np.zeros(scores.shape[0], dtype=np.bool_)

@@ -811,6 +811,8 @@ def assumptions(
         "new rows come from the same population as the rows that were placed, group by group, and "
         "rows are independent of each other",
         f"a rule uses only the repaired columns: {names}",
+        "beta is taken as stated; where it is the lowest selection rate of a group in the table, "
+        "the limit does not allow for the error of that rate",
         f"the groups are the strata of the repair ({circumstances.strata_are}), as it is told them",
         "the limit is one of rates in the long run; the ratio of a small batch also varies by "
         "chance",
