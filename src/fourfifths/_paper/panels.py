@@ -203,13 +203,13 @@ def utility(rows: Sequence[Row]) -> Figure:
         # The claims speak of one half, of Adult's two percent of utility only.
         axis.set_ylim(bottom=0.69 if name == "adult" else 0.45)
     axes[0].set_ylabel("utility (1 - BER of the outcome)")
-    key(figure, rows, models=())
+    key(figure, [row for row in rows if row["method"] != "none"], models=())
     return figure
 
 
 def german_years(rows: Sequence[Row]) -> Figure:
     """Draw German's utility and impact ratio by amount, with each year of age as a stratum."""
-    figure, axes = new_figure(2, answers="figure 3, German")
+    figure, axes = new_figure(2, answers="figure 3 (German)")
     for axis, name in zip(axes, ("utility", "impact_ratio"), strict=True):
         for method in ("combinatorial", "geometric"):
             line = sorted(
@@ -227,12 +227,12 @@ def german_years(rows: Sequence[Row]) -> Figure:
                 markersize=3,
                 linewidth=1,
             )
-        axis.set(xlabel="amount of repair", ylabel=name.replace("_", " "))
+        axis.set(xlabel="amount of repair", ylabel=name.replace("_", " "), xlim=(-0.03, 1.03))
     axes[0].axhline(0.5, color=LINE, linestyle=":", linewidth=1)
     axes[0].annotate("guessing", (0, 0.5), xytext=(0, 2), textcoords="offset points", color=LINE)
     axes[0].set_ylim(0.45, 0.8)
     ratio_line(axes[1], vertical=False)
-    key(figure, rows, models=())
+    key(figure, [row for row in rows if row["method"] != "none"], models=())
     return figure
 
 
