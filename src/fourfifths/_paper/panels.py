@@ -138,9 +138,9 @@ def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
                 row["impact_ratio"],
                 "." if is_split else MARKERS[row["model"]],
                 color=COLORS[repair_of(row)],
-                markersize=1.5 if is_split else 3.5,
+                markersize=2.5 if is_split else 3.5,
                 markeredgewidth=0,
-                alpha=0.15 if is_split else 1,
+                alpha=0.3 if is_split else 1,
                 zorder=1 if is_split else 2,
             )
         axis.set(title=TITLES[name], xlabel="BER of predicting the group")
@@ -423,4 +423,4 @@ def key(
         for repair, color in COLORS.items()
         if repair in repairs
     ]
-    figure.legend(handles=[*entries, *handles], loc="outside lower center", frameon=False, ncols=5)
+    figure.legend(handles=[*entries, *handles], loc="outside lower center", frameon=False, ncols=6)

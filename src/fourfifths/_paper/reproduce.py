@@ -131,7 +131,7 @@ PANELS: Mapping[str, Panel] = {
     ),
 }
 DEPARTURES = (
-    "Ricci and German are split 20 times, stratified by group and outcome; the paper has one "
+    "Ricci and German are split many times, stratified by group and outcome; the paper has one "
     "random split. A point is over all splits together, and single splits are shown beside.",
     "C is chosen on at most 5,000 of the training rows.",
     "A repair is fitted on the training rows and applied to the test rows. The paper does not say "
