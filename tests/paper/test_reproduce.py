@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from curves import curve, point
 
 import fourfifths
 from fourfifths._paper.claims import Claim

@@ -57,7 +57,8 @@ PANELS: Mapping[str, Panel] = {
     "threshold": Panel(
         title="Impact ratio and BER over the two selection rates (theorem 4.1)",
         caption="Answers the paper's words on contours in the proof of theorem 4.1, which it does "
-        "not draw. Where the line of ratio .8 meets the group's rate beta, the BER is 1/2 - beta/8.",
+        "not draw. Where the line of ratio .8 meets the group's rate beta, the BER is 1/2 - "
+        "beta/8.",
         needs=(),
         rows=threshold_rows,
         draw=draw_threshold,
