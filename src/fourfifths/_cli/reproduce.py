@@ -17,8 +17,8 @@ def reproduce(
         typer.Option(
             metavar="FIGURE",
             help="Make this figure only: sat, threshold, predictability, utility, german-years, "
-            "several, comparison, beyond-trees, beyond-amounts, beyond-blocks or study; repeat for more.  "
-            "[default: all]",
+            "several, comparison, beyond-trees, beyond-amounts, beyond-blocks or study; repeat "
+            "for more.  [default: all]",
         ),
     ] = None,
     out: Annotated[
