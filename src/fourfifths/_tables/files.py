@@ -265,7 +265,8 @@ def _connection() -> duckdb.DuckDBPyConnection:
             "autoload_known_extensions": "false",
         }
     )
-    connection.execute("SET enable_progress_bar = false")
+    # Moments of a file must not depend on the time zone of the machine.
+    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
     return connection
 
 
