@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from fourfifths._impact.analyses.stages import StageImpact, Stages, stages
     from fourfifths._impact.analyses.subgroups import Subgroup, Subgroups, subgroups
     from fourfifths._impact.impact import impact
+    from fourfifths._impact.profiles import RULES
     from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
-    from fourfifths._impact.rules import RULES, Rule
+    from fourfifths._impact.rules import Rule
     from fourfifths._repair.proof import Proof
     from fourfifths._repair.repairer import Repairer
     from fourfifths._stats.balanced_error import ber_threshold, impact_bound
@@ -82,7 +83,7 @@ __all__ = [
 
 # Loaded when first used, so that `fourfifths --help` does not wait for numpy and scipy.
 _HOMES = {
-    "RULES": "_impact.rules",
+    "RULES": "_impact.profiles",
     "Adjusted": "_impact.analyses.adjusted",
     "AttributeAdjusted": "_impact.analyses.adjusted",
     "AttributeCuts": "_impact.analyses.cuts",

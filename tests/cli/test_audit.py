@@ -318,6 +318,14 @@ def test_fail_on(shell, tmp_path, groups, fail_on, code):
     assert (answer.code, answer.err) == (code, "")
 
 
+@pytest.mark.parametrize("fail_on", ["indicated", "inconclusive"])
+def test_fail_on_a_checklist_neither_fails_nor_passes(teal, fail_on):
+    answer = teal(*AUDIT, "--rule", "uk-ea-19", "--fail-on", fail_on)
+    assert (answer.code, answer.out) == (2, "")
+    assert "uk-ea-19 has no number; it gives a checklist and never a finding" in answer.err
+    assert answer.err.count("\n") == 1
+
+
 def test_fail_on_means_nothing_without_a_line(teal):
     answer = teal(*AUDIT, "--rule", "nyc-ll144", "--fail-on", "indicated")
     assert (answer.code, answer.out) == (2, "")

@@ -140,7 +140,8 @@ BAD = {
         (*AUDIT, "--rule", "ugsep"),
         CSV,
         "--rule ugsep: no such rule; expected one of 'feldman2015', 'ugesp', 'ofccp', 'nyc-ll144', "
-        "'lending-air'; did you mean 'ugesp'?",
+        "'lending-air', 'nydfs-cl7', 'co-insurance', 'nj-lad', 'ca-feha', 'il-ihra', and 5 more; "
+        "did you mean 'ugesp'?",
     ),
     "two rules": ((*AUDIT, "--rule", "ugesp", "--rule", "ofccp"), CSV, "--rule: was given 2 times"),
     "a format that does not exist": ((*AUDIT, "--format", "x"), CSV, "'x' is not one of 'table'"),

@@ -19,10 +19,10 @@ from fourfifths._report.impact import (
     attribute_section,
     is_indicated,
     rates_sheet,
-    rule_paragraphs,
     within_cells,
 )
 from fourfifths._report.markdown import escape_markdown
+from fourfifths._report.rule import rule_paragraphs
 from fourfifths._report.terminal import document_text
 
 TEAL = {"Black": (26, 48), "White": (206, 259)}
@@ -158,7 +158,7 @@ def test_text_keeps_to_the_words(result):
 
 def test_markdown_keeps_to_the_words_outside_of_citations(result):
     text = result.to_markdown()
-    for cited in (result.rule.source, result.rule.status):
+    for cited in rule_paragraphs(result.rule):
         text = text.replace(escape_markdown(cited), "")
     assert not FORBIDDEN.search(text)
 
@@ -421,10 +421,3 @@ def test_figures_within_strata_are_those_of_the_ricci_exams():
 )
 def test_adverse_impact_on_either_side_is_indicated(groups, rule, expected):
     assert is_indicated(measure(groups, rule=rule, reference="B")["A"]) is expected
-
-
-def test_the_paragraphs_of_a_rule_are_its_source_and_its_standing():
-    rule = fourfifths.RULES["feldman2015"]
-    source, standing = rule_paragraphs(rule)
-    assert source == f"Rule: {rule.title}. {rule.source}."
-    assert standing == rule.status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -26,28 +27,21 @@ def datasets() -> None:
         )
 
 
-def rules() -> None:
-    """List the rules, their sources and their standing in law."""
-    from fourfifths._impact.rules import RULES
+def rules(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Show these rules whole.", show_default=False),
+    ] = None,
+) -> None:
+    """List the rules, or show some of them: arithmetic, status in law, source, duties."""
+    from fourfifths._impact.profiles import RULES, get_rule
+    from fourfifths._report.rule import rule_document, rules_document
+    from fourfifths._report.terminal import print_document
 
-    for rule in RULES.values():
-        lines = " and ".join(f"{rule.boundary} {line}" for line in rule.lines) or "no line"
-        smallest = ""
-        if rule.minimum_rows:
-            smallest = (
-                f"  small groups: the reference has at least {rule.minimum_rows} rows and "
-                f"{float(rule.minimum_share):.0%} of all; a group with less than that share is not "
-                "judged\n"
-            )
-        typer.echo(
-            f"{rule.name}: {rule.title}\n"
-            f"  compares with: the {rule.reference} "
-            f"{'group' if rule.reference == 'designated' else 'rate'}; line: {lines}; decided by: "
-            f"{rule.decision}\n"
-            f"{smallest}"
-            f"  source: {rule.source} ({rule.date})\n"
-            f"  status: {rule.status}\n"
-        )
+    if not names:
+        print_document(rules_document(RULES.values()), sys.stdout)
+    for profile in [get_rule(name) for name in names or ()]:
+        print_document(rule_document(profile), sys.stdout)
 
 
 def demo() -> None:

@@ -123,7 +123,7 @@ def audit(
         typer.Option(
             metavar="COL",
             help="A column of scores: nyc-ll144 counts scores above the median as selected, "
-            "lending-air compares the means.",
+            "lending-air and nydfs-cl7 compare the means.",
         ),
     ] = None,
     median_of: Annotated[
@@ -164,9 +164,14 @@ def audit(
     """Measure what happened: selection rates, impact ratios, tests, findings."""
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
     from fourfifths._impact.impact import impact
-    from fourfifths._impact.rules import get_rule
+    from fourfifths._impact.profiles import get_rule
 
     profile = get_rule(rule)
+    if fail_on is not None and profile.is_checklist:
+        raise OptionError(
+            f"--fail-on: {profile.name} has no number; it gives a checklist and never a finding: "
+            "nothing can fail and nothing can pass; leave it out, or choose another --rule"
+        )
     if fail_on is not None and profile.decision == "none":
         raise OptionError(
             f"--fail-on: {profile.name} draws no line, so that nothing can fail; leave it out, or "

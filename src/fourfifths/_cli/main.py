@@ -156,8 +156,8 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "rules": CommandEntry(
         module="about",
-        summary="List the rules, their sources and their standing in law.",
-        examples=("fourfifths rules", "fourfifths audit ricci --rule ofccp"),
+        summary="List the rules, or show some of them: arithmetic, status in law, source, duties.",
+        examples=("fourfifths rules", "fourfifths rules ofccp nj-lad"),
     ),
     "demo": CommandEntry(
         module="about",

@@ -11,16 +11,9 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray
 from fourfifths._impact.compare import compare, wrap
+from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.result import AttributeImpact, Impact
-from fourfifths._impact.rules import (
-    EXCLUDED,
-    REFERENCE,
-    SIGNIFICANCE_LEVEL,
-    Rule,
-    RuleName,
-    SmallGroups,
-    get_rule,
-)
+from fourfifths._impact.rules import EXCLUDED, REFERENCE, SIGNIFICANCE_LEVEL, Rule, SmallGroups
 from fourfifths._impact.scores import (
     MedianOf,
     check_score,

@@ -1,45 +1,48 @@
-"""The rules by which an impact ratio is read: profiles as data, and `judge`, which applies one.
+"""What a rule is, and `judge`, which applies one.
 
-A profile says which group is the reference, which ratio is the line, which test must agree, and
-which groups are too small to judge. To change one, use ``dataclasses.replace(rule, ...)`` and pass
-the result as ``rule=``.
+A rule is an arithmetic (which group is the reference, which ratio is the line, which test must
+agree, which groups are too small to judge) with a name and a status (where it is law, since when,
+and what else it asks for). `profiles` holds the rules themselves. To change one, use
+``dataclasses.replace(rule, ...)`` and pass the result as ``rule=``.
 
-This module imports neither NumPy nor SciPy, because the shell reads `RULES` for ``--help``.
+This module imports neither NumPy nor SciPy, because the shell reads the rules for ``--help``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import date
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from fourfifths._text import interval, p_value
-from fourfifths.errors import OptionError, listed, nearest
 
-RuleName = Literal["feldman2015", "ugesp", "ofccp", "nyc-ll144", "lending-air"]
 SmallGroups = Literal["exclude", "include"]
 FOUR_FIFTHS = Fraction(4, 5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
-    """A profile.
+class Arithmetic:
+    """How a rule reads the figures.
 
     Attributes
     ----------
-    name, title : str
     reference : {"designated", "highest"}
         Whether the user names the reference, or it is the group with the highest selection rate.
-    decision : {"ratio", "ratio or test", "test", "ratio and test", "none"}
+    decision : str
         What indicates adverse impact. "ratio": a ratio under the line. "ratio or test": a ratio
         under the line, unless the numbers are small and the test is not significant; a significant
         test above the line is reported as such. "test": a significant test. "ratio and test": both
-        together. "none": nothing, because the rule draws no line.
+        together. "test and gap": a significant test, and a difference of at least `gap`. "none":
+        nothing, because the rule asks for the figures and draws no line. "checklist": nothing,
+        because the law has no number; it gives a checklist and never a finding.
     lines : tuple of Fraction
         The thresholds of the impact ratio, lowest first.
+    line_is : {"decisive", "trigger"}
+        Whether a ratio under the line counts towards the finding, or is only a reason to look
+        closer.
     boundary : {"below", "at or below"}
         Whether a ratio exactly on the line counts as under it.
     standard_deviations : float or None
@@ -58,24 +61,22 @@ class Rule:
     minimum_rows : int
         A group with fewer rows is not chosen as the reference, provided that at least two groups
         have as many.
-    gap : float
-        By how much the group's rate must be lower, as a difference of rates (0.1 is 10 points). 0:
-        any difference counts.
+    gap : Fraction
+        By how much the group's rate must at least be lower, as a difference of rates (1/20 is 5
+        points). 0: any difference counts.
+    total_minority : bool
+        Whether all groups but the reference are compared with it together as well.
     score : {"none", "above median", "mean difference"}
         How the rule uses a score: not at all, as "selected = above the median", or by the
         standardised difference of the means.
-    source, date, status : str
-        Where the rule is written, the date of that text, and its legal status.
     """
 
-    name: str
-    title: str
     reference: Literal["designated", "highest"]
-    decision: Literal["ratio", "ratio or test", "test", "ratio and test", "none"]
-    source: str
-    date: str
-    status: str
+    decision: Literal[
+        "ratio", "ratio or test", "test", "ratio and test", "test and gap", "none", "checklist"
+    ]
     lines: tuple[Fraction, ...] = (FOUR_FIFTHS,)
+    line_is: Literal["decisive", "trigger"] = "decisive"
     boundary: Literal["below", "at or below"] = "below"
     standard_deviations: float | None = None
     strong_standard_deviations: float | None = None
@@ -84,145 +85,137 @@ class Rule:
     minimum_share: Fraction = Fraction(0)
     small_groups: Literal["not judged", "exclude", "include"] = "not judged"
     minimum_rows: int = 0
-    gap: float = 0.0
+    gap: Fraction = Fraction(0)
+    total_minority: bool = False
     score: Literal["none", "above median", "mean difference"] = "none"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the profile, ready for JSON."""
+
+@dataclass(frozen=True, kw_only=True)
+class Duties:
+    """What a rule asks for besides the arithmetic, with the provision; empty where it does not."""
+
+    publish: str = ""
+    retain: str = ""
+    notify: str = ""
+    search_for_alternatives: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the duties by their names, ready for JSON."""
         return {
-            "name": self.name,
-            "title": self.title,
-            "reference": self.reference,
-            "decision": self.decision,
-            "lines": [str(line) for line in self.lines],
-            "boundary": self.boundary,
-            "standard_deviations": self.standard_deviations,
-            "strong_standard_deviations": self.strong_standard_deviations,
-            "minimum_share": float(self.minimum_share),
-            "small_groups": self.small_groups,
-            "minimum_rows": self.minimum_rows,
-            "gap": self.gap,
-            "score": self.score,
-            "source": self.source,
-            "date": self.date,
-            "status": self.status,
+            "publish": self.publish,
+            "retain": self.retain,
+            "notify": self.notify,
+            "search_for_alternatives": self.search_for_alternatives,
         }
 
 
-# A reference of fewer rows makes every comparison one of small numbers: one of its two expected
-# counts is at most half of its rows, and so below 5 (`exact_below_expected`).
-MIN_REFERENCE_ROWS = 10
-STATUS_DATE = "As of 2026-11; check before relying on it."
-RULES: Mapping[str, Rule] = {
-    rule.name: rule
-    for rule in (
-        Rule(
-            name="feldman2015",
-            title="Disparate impact as the paper defines it",
-            reference="designated",
-            decision="ratio",
-            boundary="at or below",
-            source=(
-                "Feldman, Friedler, Moeller, Scheidegger, Venkatasubramanian, Certifying and "
-                "removing disparate impact, KDD 2015, definition 1.1"
-            ),
-            date="2015-08-10",
-            status="A definition in a paper; it has no standing in law.",
-        ),
-        Rule(
-            name="ugesp",
-            title="Uniform Guidelines on Employee Selection Procedures: the four-fifths rule",
-            reference="highest",
-            decision="ratio or test",
-            minimum_share=Fraction(2, 100),
-            minimum_rows=MIN_REFERENCE_ROWS,
-            source="29 CFR 1607.4(D), 1607.15(A)(2); Questions and Answers 44 FR 11996, no. 10-27",
-            date="1978-08-25; Questions and Answers 1979-03-02",
-            status=(
-                "A rule of thumb of the enforcement agencies; courts use it beside significance "
-                "tests. Title VII disparate impact itself is statute, 42 U.S.C. 2000e-2(k). "
-                "Executive Order 14281 (2025-04-23) told federal agencies to deprioritise its "
-                "enforcement, and the EEOC has put the rescission of part 1607 on its agenda (RIN "
-                f"3046-AB43). {STATUS_DATE}"
-            ),
-        ),
-        Rule(
-            name="ofccp",
-            title="OFCCP: two and three standard deviations",
-            reference="highest",
-            decision="test",
-            standard_deviations=2.0,
-            strong_standard_deviations=3.0,
-            minimum_share=Fraction(2, 100),
-            minimum_rows=MIN_REFERENCE_ROWS,
-            source=(
-                "Federal Contract Compliance Manual, chapter 1O (impact ratio and standard "
-                "deviation analysis); Hazelwood School District v. United States, 433 U.S. 299, "
-                "n. 14 and 17"
-            ),
-            date="Hazelwood 1977-06-27; the manual as of 2020",
-            status=(
-                "Agency practice. Executive Order 11246, its main ground, was revoked by Executive "
-                "Order 14173 (2025-01-21); the 2020 rule that wrote 2 and 3 standard deviations "
-                "into 41 CFR 60 was rescinded on 2023-08-04 (88 FR 51717). Courts still count "
-                f"standard deviations. {STATUS_DATE}"
-            ),
-        ),
-        Rule(
-            name="nyc-ll144",
-            title="New York City Local Law 144: automated employment decision tools",
-            reference="highest",
-            decision="none",
-            lines=(),
-            minimum_share=Fraction(2, 100),
-            small_groups="include",
-            score="above median",
-            source="New York City Administrative Code 20-870 to 20-874; 6 RCNY 5-300 to 5-304",
-            date="rule of 2023-04-06, enforced from 2023-07-05",
-            status=(
-                "In force for employers in New York City. It requires that impact ratios be "
-                f"published and draws no line between pass and fail. {STATUS_DATE}"
-            ),
-        ),
-        Rule(
-            name="lending-air",
-            title="Adverse impact ratio in lending",
-            reference="designated",
-            decision="ratio and test",
-            lines=(FOUR_FIFTHS, Fraction(9, 10)),
-            score="mean difference",
-            source=(
-                "Industry practice: Hall, Cox, Dickerson and others, A United States fair lending "
-                "perspective on machine learning, Frontiers in Artificial Intelligence 4 (2021)"
-            ),
-            date="2021-06-07",
-            status=(
-                "No lending regulator has written the ratio into a rule. Regulation B no longer "
-                "provides for an effects test under ECOA (CFPB final rule of 2026-04-22, in force "
-                "2026-07-21); the Fair Housing Act and state laws are separate. "
-                f"{STATUS_DATE}"
-            ),
-        ),
-    )
-}
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """What a rule is in law.
 
-
-def get_rule(rule: str | Rule) -> Rule:
-    """Return the rule of that name. A `Rule` is returned as it is.
-
-    Examples
-    --------
-    >>> get_rule("ugesp").reference
-    'highest'
+    Attributes
+    ----------
+    kind : {"law", "guidance", "draft", "practice", "definition"}
+        "law": a statute or a regulation. "guidance": what an agency says that it does or expects.
+        "draft": a proposal that is not in force. "practice": what an industry does. "definition":
+        of a paper.
+    jurisdiction : str
+        Where it holds, and for what.
+    source : str
+        Where it is written.
+    standing : str
+        What became of it, in sentences.
+    checked_on : datetime.date
+        When these statements were checked.
+    checked_against : str
+        What they were checked against. It says so where the text itself could not be read.
+    in_force_from, in_force_to : datetime.date or None
+        None where it never was in force, and where no end is known.
+    duties : Duties
+    questions : tuple of str
+        What the rule asks that no figure answers.
     """
-    if isinstance(rule, Rule):
-        return rule
-    if not isinstance(rule, str) or rule not in RULES:
-        raise OptionError(
-            f"rule={rule!r}: no such rule; expected one of {listed(get_args(RuleName))}"
-            f"{nearest(rule, RULES)}"
-        )
-    return RULES[rule]
+
+    kind: Literal["law", "guidance", "draft", "practice", "definition"]
+    jurisdiction: str
+    source: str
+    standing: str
+    checked_on: date
+    checked_against: str
+    in_force_from: date | None = None
+    in_force_to: date | None = None
+    duties: Duties = field(default_factory=Duties)
+    questions: tuple[str, ...] = ()
+
+    @property
+    def period(self) -> str:
+        """When the rule is in force, as known on the day of the check, in words."""
+        if self.in_force_from is None:
+            return "a draft, not in force" if self.kind == "draft" else f"a {self.kind}, not law"
+        if self.in_force_to is not None:
+            return f"historical: in force from {self.in_force_from} to {self.in_force_to}"
+        if self.in_force_from > self.checked_on:
+            return f"not yet in force: from {self.in_force_from}"
+        return f"in force from {self.in_force_from}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the status, ready for JSON."""
+        return {
+            "kind": self.kind,
+            "jurisdiction": self.jurisdiction,
+            "in_force_from": self.in_force_from and self.in_force_from.isoformat(),
+            "in_force_to": self.in_force_to and self.in_force_to.isoformat(),
+            "period": self.period,
+            "source": self.source,
+            "standing": self.standing,
+            "checked_on": self.checked_on.isoformat(),
+            "checked_against": self.checked_against,
+            "duties": self.duties.to_dict(),
+            "questions": list(self.questions),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule(Arithmetic):
+    """A profile: an arithmetic with a name, a title and a status in law.
+
+    Attributes
+    ----------
+    name, title : str
+    status : Status
+    """
+
+    name: str
+    title: str
+    status: Status
+
+    @property
+    def is_checklist(self) -> bool:
+        """Whether the law has no number, so that there is a checklist and never a finding."""
+        return self.decision == "checklist"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the profile, ready for JSON: the arithmetic and the status apart."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "arithmetic": {
+                "reference": self.reference,
+                "decision": self.decision,
+                "lines": [str(line) for line in self.lines],
+                "line_is": self.line_is,
+                "boundary": self.boundary,
+                "standard_deviations": self.standard_deviations,
+                "strong_standard_deviations": self.strong_standard_deviations,
+                "minimum_share": float(self.minimum_share),
+                "small_groups": self.small_groups,
+                "minimum_rows": self.minimum_rows,
+                "gap": float(self.gap),
+                "total_minority": self.total_minority,
+                "score": self.score,
+            },
+            "status": self.status.to_dict(),
+        }
 
 
 SIGNIFICANCE_LEVEL = 0.05
@@ -236,6 +229,7 @@ EXCLUDED = "excluded: too small a share"
 ABOVE_BUT_SIGNIFICANT = "significant although above four fifths"
 INCONCLUSIVE = "inconclusive"
 NO_LINE = "no line is drawn"
+NO_FINDING = "no finding"
 UNDEFINED = "undefined"
 REFERENCE = "reference"
 
@@ -342,6 +336,7 @@ def judge(rule: Rule, facts: Facts) -> Finding:
 
     Examples
     --------
+    >>> from fourfifths import RULES
     >>> nan = float("nan")
     >>> exactly = Facts(
     ...     rate=Fraction(3, 5), rate_reference=Fraction(6, 8), share=Fraction(5, 13), n=13,
@@ -352,6 +347,10 @@ def judge(rule: Rule, facts: Facts) -> Finding:
     >>> judge(RULES["feldman2015"], exactly).reading
     'adverse impact is indicated under feldman2015'
     """
+    if rule.is_checklist:
+        return Finding(
+            reading=NO_FINDING, because=f"{rule.name} has no number; it gives a checklist"
+        )
     is_small = facts.share < rule.minimum_share
     share = small_share(rule, facts.share)
     if rule.decision == "none":
@@ -379,6 +378,7 @@ def small_share(rule: Rule, share: Fraction) -> str:
 
     Examples
     --------
+    >>> from fourfifths import RULES
     >>> small_share(RULES["ugesp"], Fraction(1, 51))
     '1.9% of the rows, under 2%'
     """
@@ -402,12 +402,13 @@ def judge_difference(rule: Rule, facts: Facts) -> Finding:
     uses_test = rule.decision != "ratio"
     because = f"{ratio}; {test}" if uses_test else ratio
     is_small = facts.flip_reverses or facts.least_expected < rule.exact_below_expected
-    has_gap = float(facts.higher - facts.lower) > rule.gap
+    has_gap = facts.higher - facts.lower >= rule.gap
     is_indicated = {
         "ratio": bool(crossed),
         "ratio or test": bool(crossed) and (is_significant or not is_small),
         "test": is_significant,
         "ratio and test": bool(crossed) and is_significant and has_gap,
+        "test and gap": is_significant and has_gap,
     }[rule.decision]
 
     reading = NOT_INDICATED
@@ -421,7 +422,8 @@ def judge_difference(rule: Rule, facts: Facts) -> Finding:
         else:
             because += f"; only {facts.least_expected:.1f} expected in one cell"
     elif uses_test and is_significant:
-        reading = NOT_INDICATED if crossed else ABOVE_BUT_SIGNIFICANT
+        is_above = bool(rule.lines) and not crossed
+        reading = ABOVE_BUT_SIGNIFICANT if is_above else NOT_INDICATED
     elif uses_test and caveat:
         reading = INCONCLUSIVE
         because += f"; {caveat}"
@@ -530,14 +532,32 @@ def ratio_in_words(rule: Rule, facts: Facts, *, crossed: list[Fraction]) -> str:
     """
     ratio = f"{float(facts.lower / facts.higher):.3f}"
     text = f"ratio {ratio}" if facts.group_is_lower else f"reference's rate is {ratio} of this one"
-    if rule.decision == "ratio and test":
-        text += f", a gap of {100 * float(facts.higher - facts.lower):.1f} points"
+    if rule.decision in ("ratio and test", "test and gap"):
+        text += f", {gap_in_words(rule, facts.higher - facts.lower)}"
     if crossed:
         is_equal = facts.lower == crossed[0] * facts.higher
         text += f", {'exactly' if is_equal else 'below'} {crossed[0]}"
+        if rule.line_is == "trigger":
+            text += " (the trigger of a closer look)"
     elif rule.lines:
         text += f", not below {rule.lines[-1]}"
     return text
+
+
+def gap_in_words(rule: Rule, gap: Fraction) -> str:
+    """Return a difference of rates in points, and whether it is as large as the rule asks for.
+
+    Examples
+    --------
+    >>> from fourfifths import RULES
+    >>> gap_in_words(RULES["co-insurance"], Fraction(499, 10_000))
+    'a gap of 4.9 points, under 5'
+    """
+    if gap >= rule.gap:
+        least = f", at least {100 * float(rule.gap):g}" if rule.gap else ""
+        return f"a gap of {100 * float(gap):.1f} points{least}"
+    # Rounded down: 4.96 points are not 5.0.
+    return f"a gap of {math.floor(1000 * gap) / 10:.1f} points, under {100 * float(rule.gap):g}"
 
 
 def power_caveat(facts: Facts) -> str:

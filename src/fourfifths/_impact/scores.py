@@ -26,7 +26,8 @@ def check_score(rule: Rule, *, score: str, outcome: str | None, weights: str | N
     """Raise if the rule takes no score, or not beside an outcome or weights."""
     if rule.score == "none":
         raise OptionError(
-            f"score={score!r}: rule {rule.name!r} takes no score; nyc-ll144 and lending-air do"
+            f"score={score!r}: rule {rule.name!r} takes no score; nyc-ll144, lending-air and "
+            "nydfs-cl7 do"
         )
     if rule.score == "above median" and outcome is not None:
         raise OptionError(

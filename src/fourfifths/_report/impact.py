@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact, PairImpact
-from fourfifths._impact.rules import EXCLUDED, NOT_INDICATED, REFERENCE, Rule
+from fourfifths._impact.rules import EXCLUDED, NOT_INDICATED, REFERENCE
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
+from fourfifths._report.rule import checklist_sections, rule_line, rule_paragraphs
 from fourfifths._text import UNDEFINED, interval, number, p_value
 
 BELOW_MARK, REFERENCE_BELOW_MARK = " <", " >"
@@ -29,10 +30,16 @@ def impact_document(result: Impact) -> Document:
             f"{result.table}: {result.outcome} = {result.favorable}, rule {result.rule.name}, "
             f"{result.rows:,} rows"
         ),
-        sections=tuple(attribute_section(attribute) for attribute in result.attributes),
+        sections=(
+            *(attribute_section(attribute) for attribute in result.attributes),
+            *checklist_sections(result.rule),
+        ),
         notes=result.notes,
         details=rule_paragraphs(result.rule),
-        closing=(legend([group for attribute in result for group in attribute.groups]),),
+        closing=(
+            rule_line(result.rule),
+            legend([group for attribute in result for group in attribute.groups]),
+        ),
     )
 
 
@@ -42,9 +49,9 @@ def attribute_document(attribute: AttributeImpact) -> Document:
     rows = attribute.unknown + sum(group.n for group in attribute.groups)
     return Document(
         headline=f"{attribute.name}: rule {attribute.rule.name}, {rows:,} rows",
-        sections=(attribute_section(attribute),),
+        sections=(attribute_section(attribute), *checklist_sections(attribute.rule)),
         details=rule_paragraphs(attribute.rule),
-        closing=(legend(attribute.groups),),
+        closing=(rule_line(attribute.rule), legend(attribute.groups)),
     )
 
 
@@ -303,11 +310,6 @@ def finding_sentences(groups: Sequence[GroupImpact]) -> list[Sentence]:
         )
         for (finding, because), same in alike.items()
     ]
-
-
-def rule_paragraphs(rule: Rule) -> tuple[str, str]:
-    """Return where a rule comes from, and its standing in law."""
-    return f"Rule: {rule.title}. {rule.source}.", rule.status
 
 
 def is_indicated(compared: GroupImpact | PairImpact) -> bool:

@@ -77,3 +77,9 @@ def test_many_ranges_are_cut_short():
     assert in_words(ranges) == "0, 1, 2, 3, 4, and 3 shorter ranges"
     mirrored = CutRange(first=1.5, last=2.0, cuts=2, lower="reference", smallest=0.5)
     assert in_words((mirrored,)) == "1.5 to 2, where the reference is lower"
+
+
+def test_under_a_law_without_a_number_the_page_has_a_checklist_and_no_finding():
+    text = document_text(to_document(hand(rule="uk-ea-19")), width=100)
+    assert "uk-ea-19 has no number, so this page has figures and a checklist" in text
+    assert "indicated" not in text

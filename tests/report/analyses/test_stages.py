@@ -58,3 +58,11 @@ def test_the_page_of_one_step():
     table = pd.DataFrame({"sex": list("FFMM"), "a": list("nnyy"), "b": ["", "", "y", "n"]})
     late = fourfifths.stages(table, protected="sex", stages=["a", "b"]).steps[1]
     assert "were not compared" in str(late)
+
+
+def test_under_a_law_without_a_number_the_page_has_a_checklist_and_no_finding():
+    document = to_document(teal(reference="White", rule="nj-lad"))
+    findings = [sentence.text for sentence in document.sections[1].sentences]
+    assert all(": no finding: nj-lad has no number" in finding for finding in findings)
+    assert document.sections[-1].sentences[0].text.startswith("nj-lad has no number")
+    assert "*" not in document.sections[1].sheets[0].title

@@ -21,8 +21,9 @@ from fourfifths._impact.analyses.counted import (
 )
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
 from fourfifths._impact.compare import reference_candidates
+from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.result import Impact
-from fourfifths._impact.rules import Rule, RuleName, get_rule
+from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
 from fourfifths._stats.cuts import rate_margin, ratio_band, runs
 from fourfifths._stats.proportions import divide

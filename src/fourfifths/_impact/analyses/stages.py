@@ -21,8 +21,9 @@ from fourfifths._impact.analyses.counted import (
     merged_notes,
     with_meant_values,
 )
+from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.result import Impact
-from fourfifths._impact.rules import Rule, RuleName, get_rule
+from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.roles import (

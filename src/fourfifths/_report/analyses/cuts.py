@@ -11,7 +11,8 @@ import numpy as np
 from fourfifths._arrays import IntArray
 from fourfifths._impact.analyses.cuts import MAX_DENOMINATOR, AttributeCuts, CutRange, Cuts
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
-from fourfifths._report.impact import finding_sentences, rates_sheet, rule_paragraphs
+from fourfifths._report.impact import finding_sentences, rates_sheet
+from fourfifths._report.rule import checklist_sections, rule_line, rule_paragraphs
 from fourfifths._text import interval, number, number_text
 
 MAX_CUTS_SHOWN = 50
@@ -31,10 +32,13 @@ def cuts_document(result: Cuts) -> Document:
             f"{result.table}: {result.score} {result.sign} cut, {result.cuts.size:,} cuts, "
             f"{result.rows:,} rows with a score"
         ),
-        sections=tuple(attribute_section(result, attribute) for attribute in result.attributes),
+        sections=(
+            *(attribute_section(result, attribute) for attribute in result.attributes),
+            *checklist_sections(result.rule),
+        ),
         notes=result.notes,
         details=rule_paragraphs(result.rule),
-        closing=(CLOSING,),
+        closing=(rule_line(result.rule), CLOSING),
     )
 
 

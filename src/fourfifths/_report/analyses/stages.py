@@ -8,7 +8,8 @@ from fourfifths._impact.analyses.stages import BOTTOM_LINE, StageImpact, Stages
 from fourfifths._impact.result import AttributeImpact
 from fourfifths._impact.rules import REFERENCE
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
-from fourfifths._report.impact import finding_sentences, rates_sheet, rule_paragraphs
+from fourfifths._report.impact import finding_sentences, rates_sheet
+from fourfifths._report.rule import checklist_sections, rule_line, rule_paragraphs
 from fourfifths._text import UNDEFINED, number
 
 CLOSING = (
@@ -29,10 +30,11 @@ def stages_document(result: Stages) -> Document:
         sections=(
             Section(sheets=(funnel_sheet(result),)),
             *(attribute_section(result, name) for name in names),
+            *checklist_sections(result.rule),
         ),
         notes=result.notes,
         details=rule_paragraphs(result.rule),
-        closing=(CLOSING,),
+        closing=(rule_line(result.rule), CLOSING),
     )
 
 
