@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from fourfifths._json import CONTENT_HASH, sealed
 from fourfifths._results import json_text
 from fourfifths.errors import OptionError, OutputError
 
@@ -297,20 +298,18 @@ class Provenance:
 
 def provenance_of(source: str) -> Provenance:
     """Return the provenance of what this command shows about a file or a shipped data set."""
-    import hashlib
     import shlex
 
     from fourfifths import __version__, datasets
+    from fourfifths._tables.files import file_sha256
 
     path = datasets.load(source).path if source in datasets.names() else source
-    with open(path, "rb") as stream:  # noqa: PTH123 - a traversable of the package has no Path
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Provenance(
         command=shlex.join(["fourfifths", *sys.argv[1:]]),
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         version=__version__,
         file=source,
-        sha256=digest,
+        sha256=file_sha256(path),
     )
 
 
@@ -380,6 +379,8 @@ def shell_text(result: Result, form: StrEnum, provenance: Provenance | None = No
         content = result.to_dict()
         if provenance is not None:
             content["provenance"] = asdict(provenance)
+        if CONTENT_HASH in content:
+            content = sealed(content)
         return json_text(content)
 
     renderers: dict[str, Callable[[], str]] = {
