@@ -17,7 +17,7 @@ from fourfifths._json import sealed
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "adjusted"),
+    *("audit", "certify", "verify", "keygen", "repair", "tradeoff", "stages", "cuts", "adjusted"),
     *("subgroups", "share", "check", "monitor", "reproduce", "datasets", "rules", "demo"),
 )
 

@@ -16,6 +16,7 @@ from fourfifths.errors import OptionError, TableError, listed
 
 MAX_CERTIFICATE_BYTES = 2**26
 MAX_VALUE_LENGTH = 60
+NUMBER_LIMIT = 2**63  # JSON has numbers of any length
 # When and by which command a page was made: only in what the shell writes.
 PROVENANCE = ("command", "date", "version", "file", "sha256")
 KNOWN_FIELDS = {
@@ -34,11 +35,12 @@ def is_text(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    is_plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_plain and abs(value) < NUMBER_LIMIT
 
 
 def is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and is_number(value)
 
 
 def or_null(is_kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -85,11 +87,13 @@ SETTINGS: Mapping[str, Callable[[Any], bool]] = {
 assert {*SETTINGS} == {*signature(certify).parameters, "reading"} - NOT_SETTINGS
 
 
-def read_certificate(path: str | PathLike[str]) -> dict[str, Any]:
+def read_certificate(
+    path: str | PathLike[str], *, max_bytes: int = MAX_CERTIFICATE_BYTES
+) -> dict[str, Any]:
     """Return the certificate in a JSON file."""
     content = read_json(
         path,
-        max_bytes=MAX_CERTIFICATE_BYTES,
+        max_bytes=max_bytes,
         error=TableError,
         expected="a certificate as JSON, as Certificate.to_json() returns it",
     )

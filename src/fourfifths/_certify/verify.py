@@ -12,7 +12,13 @@ from typing import Any, ClassVar
 from fourfifths._certify.certify import certify
 from fourfifths._certify.claim import Claim, check_requirements, claim_of, unmet_requirements
 from fourfifths._certify.result import Certificate
-from fourfifths._certify.stated import brief, check_stated, read_certificate, stated_settings
+from fourfifths._certify.stated import (
+    brief,
+    check_stated,
+    is_number,
+    read_certificate,
+    stated_settings,
+)
 from fourfifths._json import CONTENT_HASH, is_intact
 from fourfifths._results import Result
 from fourfifths._tables.files import file_sha256
@@ -163,11 +169,8 @@ def find_differences(path: str, stated: Any, *, current: Any) -> Iterator[str]:
     elif isinstance(stated, list) and isinstance(current, list) and len(stated) == len(current):
         for index, (stated_value, value) in enumerate(zip(stated, current, strict=True)):
             yield from find_differences(f"{path}[{index}]", stated_value, current=value)
-    elif isinstance(stated, bool) or isinstance(current, bool):
-        if stated is not current:
-            yield f"{path} was {brief(stated)} and is {brief(current)}"
-    elif isinstance(stated, int | float) and isinstance(current, int | float):
+    elif is_number(stated) and is_number(current):
         if not math.isclose(stated, current, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
             yield f"{path} was {stated:.6g} and is {current:.6g}"
-    elif stated != current:
+    elif stated != current or isinstance(stated, bool) != isinstance(current, bool):
         yield f"{path} was {brief(stated)} and is {brief(current)}"

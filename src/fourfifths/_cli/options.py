@@ -17,6 +17,9 @@ from fourfifths._results import json_text
 from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from fourfifths._evidence.signing import FileKind, Subject
     from fourfifths._results import Result
     from fourfifths._tables.table import Table
 
@@ -194,6 +197,14 @@ Plot = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Draw the result as well: a .png or .svg file."),
 ]
+Sign = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="KEY",
+        help="Sign the file with this private key, which 'fourfifths keygen' made; the signature "
+        "is written beside it.",
+    ),
+]
 FORMAT_OPTION: Any = typer.Option(
     "--format", help="How to show the result.  [default: by the ending of --out, or table]"
 )
@@ -349,6 +360,29 @@ def deliver(
         return
     write_whole(out, shell_text(result, form, provenance))
     typer.echo(f"wrote {out}", err=True)
+
+
+def signing_key(sign: Path | None, out: Path | None) -> Ed25519PrivateKey | None:
+    """Return the private key, before anything is computed; None if nothing is to be signed."""
+    if sign is None or out is None:
+        return None
+    from fourfifths._evidence.signing import load_private_key, signature_path
+
+    check_writable("--sign", signature_path(out))
+    if is_same_file(sign, out) or is_same_file(sign, signature_path(out)):
+        raise OutputError(f"--sign {sign}: is the name of a file that is written; choose another")
+    return load_private_key(sign)
+
+
+def write_signature(
+    path: Path, *, kind: FileKind, key: Ed25519PrivateKey, source: str | Subject
+) -> None:
+    """Sign a file that was written, as one about a table."""
+    from fourfifths._evidence.filed import subject_of
+    from fourfifths._evidence.signing import sign_file
+
+    about = subject_of(source) if isinstance(source, str) else source
+    typer.echo(f"wrote {sign_file(path, kind=kind, key=key, about=about)}", err=True)
 
 
 def draw_plot(result: Result, plot: Path) -> None:

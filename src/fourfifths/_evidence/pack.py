@@ -21,7 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fourfifths._evidence.signing import Subject, check_envelope, envelope_of
+from fourfifths._evidence.signing import Subject, envelope_of
 from fourfifths._json import is_intact, parse_json, sealed
 from fourfifths._results import json_text
 from fourfifths._tables.files import replace_file
@@ -29,13 +29,11 @@ from fourfifths._text import printable
 from fourfifths.errors import EvidenceError, listed
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-        Ed25519PrivateKey,
-        Ed25519PublicKey,
-    )
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SCHEMA = "fourfifths/pack/1"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
+CERTIFICATE = "certificate.json"  # which `fourfifths verify` runs again
 MANIFEST_FIELDS = {
     *("schema", "fourfifths", "command", "environment", "data", "files", "content_sha256"),
 }
@@ -353,13 +351,3 @@ def find_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> It
             yield f"{name!r} is in the pack, and not in the manifest"
         elif listed_files[name] != digest_of(files[name]):
             yield f"{name!r} is not the file that the manifest names: its SHA-256 differs"
-
-
-def signature_problem(pack: Pack, *, trusted: Ed25519PublicKey) -> str:
-    """Return why a trusted key did not sign a pack, or nothing."""
-    if pack.signature is None:
-        return "the pack is not signed"
-    check = check_envelope(pack.signature, pack.manifest, trusted=trusted)
-    if check.is_valid and check.about != pack.data:
-        return "the signature is about another table than the manifest"
-    return check.reason

@@ -19,12 +19,13 @@ def verification_document(verification: Verification) -> Document:
         *(f"Different: {difference}." for difference in verification.differences),
         *(f"Not as required: {shortfall}." for shortfall in verification.unmet),
     )
+    sections = [
+        Section(sentences=tuple(Sentence(text=text, is_marked=True) for text in problems)),
+        Section(sentences=tuple(Sentence(text=text) for text in claim_sentences(verification))),
+    ]
     return Document(
         headline=f"{answer}: {data}, {certificate} ({verification.claim.verdict})",
-        sections=(
-            Section(sentences=tuple(Sentence(text=text, is_marked=True) for text in problems)),
-            Section(sentences=tuple(Sentence(text=text) for text in claim_sentences(verification))),
-        ),
+        sections=tuple(section for section in sections if section.sentences),
         notes=verification.remarks,
         closing=(
             "Verified means: this table and these settings give this certificate. Who wrote it is "
@@ -67,7 +68,7 @@ def claim_sentences(verification: Verification) -> Iterator[str]:
         yield f"{whole_file(claim)} SHA-256 of the whole file: {verification.file_sha256}."
     if verification.require:
         required = ", ".join(
-            f"{name}={value if isinstance(value, str | int | float) else '+'.join(value)}"
+            f"{name} {value if isinstance(value, str | int | float) else '+'.join(value)}"
             for name, value in verification.require.items()
         )
         yield f"Required: {required}: {'not met' if verification.unmet else 'met'}."
