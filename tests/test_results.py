@@ -18,8 +18,7 @@ from counted import measure
 from curves import curve
 
 import fourfifths
-from fourfifths._certify.claim import Claim
-from fourfifths._certify.verify import Verification
+from fourfifths._certify.verification import Claim, Verification
 from fourfifths._effect.amount import CertifiedAmount, Step
 from fourfifths._effect.result import RepairEffect
 from fourfifths._repair.explain import Cell, Explanation

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from fourfifths._certify.claim import Claim, check_requirements, unmet_requirements
+from fourfifths._certify.claim import check_requirements, unmet_requirements
+from fourfifths._certify.verification import Claim
 from fourfifths.errors import OptionError
 
 CLAIM = Claim(

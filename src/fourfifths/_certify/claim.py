@@ -11,56 +11,9 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from fourfifths._certify.auditors import AuditorName
-from fourfifths._certify.result import Certificate, Verdict
+from fourfifths._certify.result import Certificate
+from fourfifths._certify.verification import Claim
 from fourfifths.errors import OptionError, listed, nearest
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """What a certificate says, and of what.
-
-    Attributes
-    ----------
-    verdict : {"certified", "not certified", "inconclusive"}
-    threshold, confidence : float
-    beta : float
-        The largest beta of a pair, on either side. The verdict speaks of rules that select at least
-        this share of each group.
-    auditors, auditors_not_asked : tuple of str
-        The second are those of the built-in ones that were not asked.
-    features, columns_not_audited : tuple of str
-        The second are columns that are neither features nor left out because of their role.
-    protected : tuple of str
-    outcome, favorable : str or None
-    unknown : tuple of str
-        Values that were taken for missing.
-    rows_audited, rows_of_known_group, rows_in_table : int
-    same_file : bool or None
-        Whether the whole file has the SHA-256 that the certificate states. None if it states none,
-        or if the table is no file.
-    """
-
-    verdict: Verdict
-    threshold: float
-    confidence: float
-    beta: float
-    auditors: tuple[str, ...]
-    auditors_not_asked: tuple[str, ...]
-    features: tuple[str, ...]
-    columns_not_audited: tuple[str, ...]
-    protected: tuple[str, ...]
-    outcome: str | None
-    favorable: str | None
-    unknown: tuple[str, ...]
-    rows_audited: int
-    rows_of_known_group: int
-    rows_in_table: int
-    same_file: bool | None
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether rows of known group were not audited, and so not hashed either."""
-        return self.rows_audited < self.rows_of_known_group
 
 
 def claim_of(certificate: Certificate, columns: Sequence[str], *, same_file: bool | None) -> Claim:

@@ -6,12 +6,10 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from fourfifths._certify.certify import certify
-from fourfifths._certify.claim import Claim, check_requirements, claim_of, unmet_requirements
-from fourfifths._certify.result import Certificate
+from fourfifths._certify.claim import check_requirements, claim_of, unmet_requirements
 from fourfifths._certify.stated import (
     brief,
     check_stated,
@@ -19,8 +17,8 @@ from fourfifths._certify.stated import (
     read_certificate,
     stated_settings,
 )
+from fourfifths._certify.verification import Verification
 from fourfifths._json import CONTENT_HASH, is_intact
-from fourfifths._results import Result
 from fourfifths._tables.files import file_sha256
 from fourfifths._tables.table import Table, TableLike, read_table
 
@@ -34,50 +32,6 @@ CHANGED = (
     f"{CONTENT_HASH} is not that of the content: the certificate was changed after it was written"
 )
 MISSING = type("Missing", (), {"__repr__": lambda _: "missing"})()
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Verification(Result):
-    """Whether a certificate can be reproduced, and whether it claims what is required.
-
-    Attributes
-    ----------
-    same_data : bool
-        Whether the audited columns and rows have the hash that the certificate states.
-    same_certificate : bool
-        Whether every field is the same, figures to nine digits, and the content has the hash that
-        it states; the name of the table and the versions of packages do not count.
-    file_sha256 : str or None
-        The SHA-256 of the whole file.
-    claim : Claim
-    require : mapping
-        What was required.
-    unmet : tuple of str
-        The requirements that the claim does not meet.
-    differences : tuple of str
-        The first ten differences.
-    remarks : tuple of str
-        Whether the name of the table or the version of a package is another one now.
-    certificate : Certificate
-        The result of running `certify` now.
-    """
-
-    same_data: bool
-    same_certificate: bool
-    file_sha256: str | None
-    claim: Claim
-    require: Mapping[str, Any]
-    unmet: tuple[str, ...]
-    differences: tuple[str, ...]
-    remarks: tuple[str, ...]
-    certificate: Certificate
-
-    _not_in_json: ClassVar[tuple[str, ...]] = ("certificate",)
-
-    @property
-    def is_verified(self) -> bool:
-        """Whether the certificate is the same, and claims what is required."""
-        return self.same_certificate and not self.unmet
 
 
 def verify(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fourfifths._certify.claim import Claim
-from fourfifths._certify.verify import Verification
+from fourfifths._certify.verification import Claim, Verification
 from fourfifths._report.document import Document, Section, Sentence, to_document
 
 
