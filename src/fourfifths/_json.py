@@ -15,8 +15,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from fourfifths.errors import FourfifthsError
 
 CONTENT_HASH = "content_sha256"
@@ -24,7 +22,6 @@ MAX_DEPTH = 100  # lists and objects within each other; ours have fewer than ten
 MAX_KEY_SHOWN = 60  # letters
 # Texts, of which an unclosed one ends with the file, so that no letter is looked at twice.
 _TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
-_OPENING, _CLOSING = (np.frombuffer(brackets, dtype=np.uint8) for brackets in (b"[{", b"]}"))
 
 
 def read_json(
@@ -85,9 +82,13 @@ def depth_of(content: bytes) -> int:
     >>> depth_of(b'{"a": [1, "[[["], "b": {}}')
     2
     """
-    marks = np.frombuffer(_TEXTS.sub(b"", content), dtype=np.uint8)
-    steps = np.isin(marks, _OPENING).astype(np.int8) - np.isin(marks, _CLOSING)
-    return int(np.max(np.cumsum(steps, dtype=np.int64), initial=0))
+    import numpy as np  # not before it is needed: the help of a command does not wait for it
+
+    letters = np.frombuffer(_TEXTS.sub(b"", content), dtype=np.uint8)
+    opening, closing = (
+        np.isin(letters, np.frombuffer(brackets, dtype=np.uint8)) for brackets in (b"[{", b"]}")
+    )
+    return int(np.max(np.cumsum(opening) - np.cumsum(closing), initial=0))
 
 
 def canonical_json(content: Any) -> bytes:

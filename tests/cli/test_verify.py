@@ -22,11 +22,22 @@ from fourfifths.errors import OptionError
 
 QUICK = ("--auditor", "naive-bayes", "--folds", "3")
 Shell = Callable[..., Any]
+MADE: dict[str, bytes] = {}
 
 
 @pytest.fixture
 def filed(shell: Shell) -> Shell:
-    """Make a table, a pair of keys and a signed certificate in the folder of the shell."""
+    """Put a table, a pair of keys and a signed certificate into the folder of the shell."""
+    if not MADE:
+        make_files(shell)
+        MADE.update({path.name: path.read_bytes() for path in Path().iterdir()})
+    for name, content in MADE.items():
+        Path(name).write_bytes(content)
+    Path("k").chmod(0o600)
+    return shell
+
+
+def make_files(shell: Shell) -> None:
     random = np.random.default_rng(0)
     group = np.repeat(["A", "B"], 60)
     table = pd.DataFrame({"group": group, "score": random.normal(size=120).round(3)})
@@ -36,7 +47,6 @@ def filed(shell: Shell) -> Shell:
     roles = ("--protected", "group", "--outcome", "hired")
     answer = shell("certify", "people.csv", *roles, *QUICK, "--out", "c.json", "--sign", "k")
     assert answer.err == "wrote c.json\nwrote c.json.sig\n"
-    return shell
 
 
 def words(text: str) -> str:

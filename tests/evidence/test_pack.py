@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -116,6 +117,13 @@ def test_the_manifest_names_every_file_with_its_hash() -> None:
         name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         for name, content in FILES.items()
     }
+
+
+def test_a_manifest_is_as_its_schema_says() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "schema"
+    schema = json.loads((folder / "pack.schema.json").read_text(encoding="utf-8"))
+    for data in (DATA, None):
+        jsonschema.validate(json.loads(entries_of(packed(data=data))[MANIFEST]), schema)
 
 
 def test_the_environment_names_python_and_packages() -> None:
