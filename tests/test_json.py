@@ -56,7 +56,7 @@ def test_what_is_not_json_is_refused_at_once(content: bytes, match: str) -> None
     start = time.perf_counter()
     with pytest.raises(ValueError, match=match):
         parse_json(content)
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 60  # seconds; squares of these lengths take hours
 
 
 def test_a_million_keys_of_which_one_is_there_twice() -> None:
