@@ -17,7 +17,8 @@ from fourfifths._json import sealed
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "keygen", "repair", "tradeoff", "stages", "cuts", "adjusted"),
+    *("audit", "report", "certify", "verify", "keygen", "repair", "tradeoff", "stages", "cuts"),
+    "adjusted",
     *("subgroups", "share", "check", "monitor", "reproduce", "datasets", "rules", "demo"),
 )
 

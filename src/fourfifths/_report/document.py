@@ -15,6 +15,7 @@ from typing import Literal
 from fourfifths._results import Result
 
 Tone = Literal["plain", "good", "bad", "open"]
+SheetTopic = Literal["", "rates", "unknown", "tests", "pairs", "strata", "scores"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,9 @@ class Sheet:
         parts, and repeats these columns in each.
     is_detail : bool
         Whether a terminal leaves the table out.
+    topic : str
+        What the table is about, for a report that gathers tables of one topic; empty if nobody
+        asks.
     """
 
     title: str
@@ -45,6 +49,7 @@ class Sheet:
     name_width: int = 26
     name_columns: int = 1
     is_detail: bool = False
+    topic: SheetTopic = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,14 @@ from collections.abc import Callable, Sequence
 
 from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact, PairImpact
 from fourfifths._impact.rules import EXCLUDED, NOT_INDICATED, REFERENCE
-from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
+from fourfifths._report.document import (
+    Document,
+    Section,
+    Sentence,
+    Sheet,
+    SheetTopic,
+    to_document,
+)
 from fourfifths._report.rule import checklist_sections, rule_line, rule_paragraphs
 from fourfifths._text import UNDEFINED, alternatives, interval, number, p_value
 
@@ -142,6 +149,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
         headers: Sequence[str],
         cells: Callable[[GroupImpact], Sequence[str]],
         *,
+        topic: SheetTopic,
         groups: Sequence[GroupImpact] = compared,
         is_detail: bool = False,
     ) -> Sheet:
@@ -151,6 +159,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
             rows=tuple((group.group, *cells(group)) for group in groups),
             marked=tuple(index for index, group in enumerate(groups) if is_indicated(group)),
             is_detail=is_detail,
+            topic=topic,
         )
 
     # Where the reference was designated, there is no choice to adjust for.
@@ -165,6 +174,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
             "tests and sizes",
             tuple(tests),
             lambda group: [figure(group) for figure in tests.values()],
+            topic="tests",
         ),
     ]
     if attribute.largest != attribute.reference:
@@ -173,6 +183,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
                 f"compared with the largest group, {attribute.largest}",
                 ("ratio", percent, "z", "Fisher p"),
                 largest_cells,
+                topic="tests",
                 groups=[group for group in attribute.groups if group.against_largest],
             )
         )
@@ -187,6 +198,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
                     number(group.impact_ratio),
                     *(number(bound) for bound in group.impact_ratio_bounds),
                 ),
+                topic="unknown",
                 groups=[
                     group
                     for group in attribute.groups_and_total
@@ -200,6 +212,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
                 f"within {attribute.within}: is the odds ratio the same throughout?",
                 ("Tarone", "p", "Breslow-Day", "p", "one figure for all"),
                 consistency_cells,
+                topic="strata",
             ),
             sheet(
                 f"within {attribute.within}: ratio and difference of rates, odds ratio, tests",
@@ -208,6 +221,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
                     *("odds ratio", percent, "CMH", "p", "exact p"),
                 ),
                 within_cells,
+                topic="strata",
             ),
             strata_sheet(attribute),
         ]
@@ -220,6 +234,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
                     number(group.mean_difference),
                     interval(group.mean_difference_interval),
                 ),
+                topic="scores",
             )
         )
     sheets.append(
@@ -227,6 +242,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
             "further figures",
             tuple(FURTHER_FIGURES),
             lambda group: [figure(group) for figure in FURTHER_FIGURES.values()],
+            topic="tests",
             is_detail=True,
         )
     )
@@ -268,6 +284,7 @@ def rates_sheet(attribute: AttributeImpact) -> Sheet:
         marked=tuple(
             index for index, group in enumerate(attribute.groups_and_total) if is_indicated(group)
         ),
+        topic="rates",
     )
 
 
@@ -298,6 +315,7 @@ def pairs_sheet(attribute: AttributeImpact) -> Sheet:
         ),
         marked=tuple(index for index, pair in enumerate(attribute.pairs) if is_indicated(pair)),
         name_columns=2,
+        topic="pairs",
     )
 
 
@@ -392,6 +410,7 @@ def strata_sheet(attribute: AttributeImpact) -> Sheet:
         ),
         name_columns=2,
         is_detail=True,
+        topic="strata",
     )
 
 

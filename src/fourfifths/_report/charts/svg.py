@@ -35,7 +35,8 @@ LETTER_WIDTH = 6.6
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4", "1 2", "12 3", "6 2 1 2")
 # For a chart that stands alone; in a page the page's own style sheet is used.
 STANDALONE_STYLE = (
-    "text{font:13px system-ui,sans-serif;fill:#1b1f24}.muted{fill:#57606a}"
+    "text{font:13px system-ui,sans-serif;fill:#1b1f24;paint-order:stroke;stroke:#fff;"
+    "stroke-width:3px}.muted{fill:#57606a}"
     ".grid{stroke:#d8dee4}.axis{stroke:#57606a}.threshold{stroke:#1b1f24;stroke-width:1.5;"
     "stroke-dasharray:5 3}.mark,.span{stroke:#0b5cad;fill:#0b5cad}.span{stroke-width:3}"
     ".indicated{stroke:#a8201a;fill:#a8201a}.open{fill:#fff}.reference{stroke:#57606a;"
@@ -210,13 +211,25 @@ def draw_dots(chart: DotChart) -> Drawing:
 def draw_vertical_lines(
     drawing: Drawing, lines: Sequence[Line], x: Callable[[float], float], bottom: float
 ) -> None:
-    """Draw labelled lines from top to bottom."""
-    for line in lines:
+    """Draw labelled lines from top to bottom; labels that would overlap stand to the sides."""
+    ordered = sorted(lines, key=lambda line: line.value)
+    for index, line in enumerate(ordered):
+        at = x(line.value)
         kind = "threshold" if line.is_threshold else "axis"
-        drawing.line((x(line.value), TOP - 4), (x(line.value), bottom), kind=kind)
+        drawing.line((at, TOP - 4), (at, bottom), kind=kind)
         half = LETTER_WIDTH * len(line.label) / 2
-        middle = min(max(x(line.value), LEFT + half), RIGHT - half)
-        drawing.text(middle, TOP - 8, line.label, anchor="middle")
+        place, anchor = min(max(at, LEFT + half), RIGHT - half), "middle"
+        if index + 1 < len(ordered) and is_crowded(line, ordered[index + 1], x):
+            place, anchor = at + 3, "end"
+        elif index and is_crowded(ordered[index - 1], line, x):
+            place, anchor = at - 3, "start"
+        drawing.text(place, TOP - 8, line.label, anchor=anchor)
+
+
+def is_crowded(first: Line, second: Line, x: Callable[[float], float]) -> bool:
+    """Return whether the labels of two lines would overlap if both stood in the middle."""
+    width = LETTER_WIDTH * (len(first.label) + len(second.label)) / 2
+    return x(second.value) - x(first.value) < width + LETTER_WIDTH
 
 
 def draw_axes(

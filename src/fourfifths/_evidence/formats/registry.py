@@ -1,0 +1,77 @@
+"""Which formats there are: a name's ending leads to a renderer, loaded when it is asked for.
+
+To add a format, write a module with one function from a `Report` to bytes or text, and add its line
+to `FORMATS`. A format that needs further packages names the extra that installs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from fourfifths._evidence.report import Report
+from fourfifths._results import json_text
+from fourfifths.errors import OptionError, listed
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportFormat:
+    """A format of a report.
+
+    Attributes
+    ----------
+    module, function : str
+        Where in this folder the renderer is; it takes a `Report`.
+    extra : str
+        The extra of the package that it needs; empty if it needs none.
+    """
+
+    module: str
+    function: str
+    extra: str = ""
+
+
+FORMATS: Mapping[str, ReportFormat] = {
+    ".html": ReportFormat(module="html", function="report_html"),
+    ".md": ReportFormat(module="markdown", function="report_markdown"),
+    ".json": ReportFormat(module="registry", function="report_json"),
+}
+
+
+def format_of(path: Path) -> ReportFormat:
+    """Return the format that a file's name asks for.
+
+    Raises
+    ------
+    OptionError
+        If no format has this ending, or its packages are not installed.
+    """
+    ending = path.suffix.lower()
+    if ending not in FORMATS:
+        raise OptionError(
+            f"out={str(path)!r}: a report cannot be written as {ending or 'a file without ending'};"
+            f" expected a name ending in {listed(FORMATS)}"
+        )
+    form = FORMATS[ending]
+    try:
+        import_module(f"{__package__}.{form.module}")
+    except ImportError as error:
+        raise OptionError(
+            f"out={str(path)!r}: {ending} needs {error.name}, which is not installed; "
+            f"pip install 'fourfifths[{form.extra}]'"
+        ) from error
+    return form
+
+
+def render(report: Report, form: ReportFormat) -> bytes:
+    """Return a report in a format."""
+    module = import_module(f"{__package__}.{form.module}")
+    content: str | bytes = getattr(module, form.function)(report)
+    return content.encode() if isinstance(content, str) else content
+
+
+def report_json(report: Report) -> str:
+    """Return the report as JSON; docs/schema/report.schema.json describes it."""
+    return f"{json_text(report.to_dict())}\n"
