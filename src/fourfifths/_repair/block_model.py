@@ -299,10 +299,11 @@ def planning_rows(codes: CodeArray, draws: RowDraws) -> BoolArray:
     known = np.flatnonzero(codes >= 0)
     sizes = np.bincount(codes[known])
     share = float(np.clip(MIN_PLANNING_ROWS / known.size, PLANNING_SHARE, MAX_PLANNING_SHARE))
-    is_large = sizes >= MIN_PART_OF_MEAN * known.size / max(np.count_nonzero(sizes), 1)
+    is_large = sizes >= MIN_PART_OF_MEAN * known.size / np.count_nonzero(sizes)
+    shares = np.where(is_large, share, PLANNING_SHARE)
     if known.size < TINY_TABLE:
-        share, is_large = 0.5, sizes >= 0
-    most = np.floor(np.where(is_large, share, PLANNING_SHARE) * sizes).astype(np.int64)
+        shares = np.full(sizes.size, 0.5)
+    most = np.floor(shares * sizes).astype(np.int64)
     is_planning = np.zeros(codes.size, dtype=np.bool_)
     is_planning[first_drawn(known, codes, draws, most=most)] = True
     return is_planning
