@@ -76,7 +76,7 @@ def test_the_same_share_of_each_stratum_is_planned_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row_count", "share"), [(100, 0.4), (2_500, 0.4), (3_000, 1 / 3), (10_000, 0.3)]
+    ("row_count", "share"), [(20, 0.5), (100, 0.4), (2_500, 0.4), (3_000, 1 / 3), (10_000, 0.3)]
 )
 def test_small_tables_plan_on_more_of_their_rows(row_count: int, share: float) -> None:
     codes = np.zeros(row_count, dtype=np.int16)

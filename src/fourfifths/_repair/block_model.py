@@ -55,6 +55,7 @@ PLANNING_SHARE = 0.3
 # not in its small strata, whose rows are needed to cut them.
 MIN_PLANNING_ROWS = 1_000
 MAX_PLANNING_SHARE = 0.4
+TINY_TABLE = 100  # rows; fewer are halved, because a score needs some to be learned at all
 MIN_PART_OF_MEAN = 0.75  # a smaller stratum, by the mean number of rows, is a small one
 DEFAULT_BETA = 0.1  # where no outcome has two values
 MAX_UNPROVEN_BLOCKS = 16
@@ -299,7 +300,10 @@ def planning_rows(codes: CodeArray, draws: RowDraws) -> BoolArray:
     sizes = np.bincount(codes[known])
     share = float(np.clip(MIN_PLANNING_ROWS / known.size, PLANNING_SHARE, MAX_PLANNING_SHARE))
     is_large = sizes >= MIN_PART_OF_MEAN * known.size / np.count_nonzero(sizes)
-    most = np.floor(np.where(is_large, share, PLANNING_SHARE) * sizes).astype(np.int64)
+    shares = np.where(is_large, share, PLANNING_SHARE)
+    if known.size < TINY_TABLE:
+        shares = np.full(sizes.size, 0.5)
+    most = np.floor(shares * sizes).astype(np.int64)
     is_planning = np.zeros(codes.size, dtype=np.bool_)
     is_planning[first_drawn(known, codes, draws, most=most)] = True
     return is_planning

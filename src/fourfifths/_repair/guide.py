@@ -57,7 +57,7 @@ MAX_ROWS_PER_LEAF = 20
 # 300 planning rows learn hardly anything from them.
 MAX_ROWS_PER_CATEGORIES = 100
 MIN_ROWS_PER_CATEGORIES = 5
-CATEGORY_SMOOTHING_BY_ROWS = ((5_000, 10.0),)
+CATEGORY_SMOOTHING_BY_ROWS = ((2_000, 10.0),)  # with 3,000 rows, more is as good or better
 MAX_CATEGORY_SMOOTHING = 30.0
 # With fewer rows, threads wait for each other longer than they work, above all on a busy machine.
 MIN_ROWS_FOR_THREADS = 100_000
