@@ -166,7 +166,6 @@ def report(
     A part that cannot be made says why in the report.
     """
     from fourfifths._evidence.compose import report as compose
-    from fourfifths._evidence.compose import with_provenance
     from fourfifths._evidence.fields import read_fields
     from fourfifths._evidence.formats.registry import format_of
     from fourfifths._evidence.report import Field
@@ -196,6 +195,7 @@ def report(
         known=known,
         exact_values=exact_values,
     )
+    origin = provenance_of(source)
     composed = compose(
         table,
         template=template,  # type: ignore[arg-type]  # any text; the library checks it
@@ -221,11 +221,7 @@ def report(
             "median_of": median_of.value,
             "small_groups": small_groups.value if small_groups else None,
         },
-    )
-    origin = provenance_of(source)
-    composed = with_provenance(
-        composed,
-        (
+        origin=(
             Field(key="file", label="File", text=origin.file),
             Field(key="sha256", label="SHA-256 of the file", text=origin.sha256),
             Field(key="command", label="Command", text=origin.command),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
 from typing import Any, get_args
@@ -40,6 +39,7 @@ def report(
     unknown: str | Sequence[Any] = (),
     random_state: int = 0,
     audit_options: Mapping[str, Any] | None = None,
+    origin: Sequence[Field] = (),
 ) -> Report:
     """Audit a table and put everything that a reader must know into one report.
 
@@ -68,6 +68,9 @@ def report(
         The seed of everything random.
     audit_options : mapping, optional
         Further arguments of `impact`: ``weights``, ``within``, ``counts`` and so on.
+    origin : sequence of Field
+        Further lines of the provenance, as of the file and the command; a template may leave lines
+        out.
 
     Returns
     -------
@@ -115,7 +118,7 @@ def report(
         random_state=random_state,
         audit_options=audit_options,
     )
-    return BUILDERS[template](evidence, stated, provenance_fields(evidence))
+    return BUILDERS[template](evidence, stated, (*origin, *provenance_fields(evidence)))
 
 
 def provenance_fields(evidence: Evidence) -> tuple[Field, ...]:
@@ -141,8 +144,3 @@ def provenance_fields(evidence: Evidence) -> tuple[Field, ...]:
             text=f"Python {platform.python_version()}, {versions}",
         ),
     )
-
-
-def with_provenance(report: Report, fields: Sequence[Field]) -> Report:
-    """Return the report with further lines of provenance, before those that it has."""
-    return replace(report, provenance=(*fields, *report.provenance))
