@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import fourfifths
-from fourfifths._evidence.compose import save
 
 pytestmark = pytest.mark.slow
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -48,7 +47,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "model-card": fourfifths.report("ricci", template="model-card"),
     }
     for name, report in made.items():
-        save(report, folder / f"{name}.html")
+        report.save(folder / f"{name}.html")
     (folder / "result.html").write_text(fourfifths.impact("ricci").to_html(), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in (*made, "result")}
 
@@ -92,9 +91,9 @@ def test_axe_finds_no_violation(browser, pages, name, color_scheme):
     # axe is a script from outside, which the page's own policy would refuse.
     page, _ = opened(browser, pages[name], color_scheme=color_scheme, bypass_csp=True)
     page.evaluate(script)
-    found = page.evaluate("axe.run()")
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
-    assert len(found["passes"]) > 10
+    outcome = page.evaluate("axe.run()")
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in outcome["violations"]] == []
+    assert len(outcome["passes"]) > 10
 
 
 @NAMES
@@ -114,7 +113,7 @@ def test_a_table_is_sorted_by_its_numbers(browser, pages):
     table = page.locator("table", has=page.locator("caption", has_text="race, compared with"))
     table = table.first
     column = [head.strip() for head in table.locator("thead th").all_inner_texts()]
-    index = next(place for place, head in enumerate(column) if head.startswith("n"))
+    index = next(index for index, head in enumerate(column) if head.startswith("n"))
     button = table.locator("thead th").nth(index).locator("button")
 
     def counts() -> list[int]:

@@ -12,7 +12,6 @@ from jsonschema import Draft202012Validator
 from parsed_html import ParsedPage
 
 import fourfifths
-from fourfifths._evidence.compose import save
 from fourfifths._evidence.formats.html import report_html
 from fourfifths._evidence.formats.markdown import report_markdown
 from fourfifths.errors import OptionError
@@ -145,6 +144,32 @@ def test_cuts_and_strata_are_parts():
     assert {"cuts", "strata"} <= {part.id for part in report.parts}
 
 
+def test_stages_are_a_part_with_a_funnel():
+    # Connecticut v. Teal: 26 of 48 and 206 of 259 passed, 11 and 35 were promoted.
+    cells = [
+        ("Black", "yes", "yes", 11),
+        ("Black", "yes", "no", 15),
+        ("Black", "no", "no", 22),
+        ("White", "yes", "yes", 35),
+        ("White", "yes", "no", 171),
+        ("White", "no", "no", 53),
+    ]
+    rows = [cell[:3] for cell in cells for _ in range(cell[3])]
+    report = fourfifths.report(
+        pd.DataFrame(rows, columns=["race", "passed", "promoted"]),
+        template="ugesp",
+        protected="race",
+        outcome="promoted",
+        stages=["passed", "promoted"],
+    )
+    (part,) = [part for part in report.parts if part.id == "stages"]
+    assert part.charts[0].title == "race: 13.5% of White and 22.9% of Black reach the last stage"
+    text = ParsedPage(report_html(report)).text
+    assert "measured below, stage by stage" in text
+    # The rule is said once, with the finding.
+    assert text.count("29 CFR 1607.4(D)") == 1
+
+
 def test_the_model_card_is_short():
     report = adult("model-card", fields={"model": "Income 3"})
     markdown = report_markdown(report)
@@ -170,11 +195,11 @@ def test_wrong_choices_are_refused(options, message):
 def test_an_unknown_format_is_refused_and_nothing_is_written(tmp_path, name):
     report = fourfifths.report("ricci", template="model-card")
     with pytest.raises(OptionError, match=r"expected a name ending in '.html', '.md', '.json'"):
-        save(report, tmp_path / name)
+        report.save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_report_is_written_alike(tmp_path):
     for name in ("a", "b"):
-        save(fourfifths.report("ricci", template="ugesp"), tmp_path / f"{name}.html")
+        fourfifths.report("ricci", template="ugesp").save(tmp_path / f"{name}.html")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()

@@ -84,7 +84,7 @@ def test_everything_that_the_rule_asks_for_is_there_and_nothing_else():
 
 
 def test_small_categories_are_excluded_with_the_reason():
-    # 1 of 101 is under 2%.
+    # 1 of 101 is 0.99%, under 2%.
     rows = [("A", "yes")] * 30 + [("A", "no")] * 20 + [("B", "yes")] * 15 + [("B", "no")] * 35
     report = fourfifths.report(
         pd.DataFrame([*rows, ("C", "no")], columns=["category", "hired"]),
@@ -99,7 +99,7 @@ def test_small_categories_are_excluded_with_the_reason():
     assert table[0][3] == "Selection rate"
     assert ["B", "50", "15", "30.0%", "0.50"] in table
     assert ["C", "1", "0", "0.0%", "excluded"] in table
-    assert "C (1.0%). Why small categories are excluded: one applicant." in page.text
+    assert "C (0.9%). Why small categories are excluded: one applicant." in page.text
 
 
 def test_audits_json_has_the_structure_of_the_draft():

@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fourfifths._evidence.report import Report
 from fourfifths._results import json_text
 from fourfifths.errors import OptionError, listed
+
+if TYPE_CHECKING:
+    from fourfifths._evidence.report import Report
 
 
 @dataclass(frozen=True, kw_only=True)
