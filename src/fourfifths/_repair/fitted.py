@@ -110,7 +110,7 @@ class FittedRepair:
             # Which values mean missing is part of the fit, so naming more of them is no remedy.
             raise ColumnError(REMEDY_OF_UNKNOWN.sub("", str(error))) from error
         return [
-            check_finite(values, column_type)
+            check_finite(values, column_type, first_row=rows.first_row)
             for values, column_type in zip(columns, column_types, strict=True)
         ]
 

@@ -79,6 +79,8 @@ class Rows:
         What the user said about how values are to be read.
     value_notes : list of str
         What was assumed about values; it grows as columns are read.
+    first_row : int
+        The number of the first row in the whole table, of which these may be a part.
     """
 
     frame: nw.DataFrame[Any] | None = None
@@ -90,6 +92,7 @@ class Rows:
     json_lines: JsonLines | None = None
     reading: Reading = field(default_factory=Reading)
     value_notes: list[str] = field(default_factory=list, repr=False, compare=False)
+    first_row: int = 0
     _columns: dict[str, nw.Series[Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
