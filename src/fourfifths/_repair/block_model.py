@@ -520,19 +520,29 @@ def block_records(
     )
 
 
-def own_beta(outcomes: Sequence[Outcome], codes: CodeArray, favorable: Any) -> float:
+def own_beta(
+    outcomes: Sequence[Outcome],
+    codes: CodeArray,
+    favorable: Any,
+    *,
+    row_counts: IntArray | None = None,
+) -> float:
     """Return the lowest selection rate of a stratum, from an outcome of two values.
 
     Without a favorable value, the lower of the two rates is taken: a lower beta claims more, and is
     harder to prove. A stratum in which nobody was selected does not count: a rule that selects
-    nobody has no ratio. Where no outcome has two values, a tenth is taken.
+    nobody has no ratio. Where no outcome has two values, a tenth is taken. `row_counts` says for
+    how many rows of a table each stands; by default for itself.
     """
     if len(outcomes) != 1 or outcomes[0].kind != "binary":
         return DEFAULT_BETA
     outcome = outcomes[0]
     known = np.flatnonzero((codes >= 0) & ~np.isnan(outcome.values))
-    sizes = np.bincount(codes[known])
-    selected = np.bincount(codes[known], weights=outcome.values[known], minlength=sizes.size)
+    weights = np.ones(known.size) if row_counts is None else row_counts[known]
+    sizes = np.bincount(codes[known], weights=weights)
+    selected = np.bincount(
+        codes[known], weights=weights * outcome.values[known], minlength=sizes.size
+    )
     rates = selected[sizes > 0] / sizes[sizes > 0]
     if favorable is None:
         rates = np.minimum(rates, 1 - rates)

@@ -111,12 +111,26 @@ def draws_of(
         the table's: then nobody can tell from them. With a key, that nobody need look for rows of
         the same key.
     """
-    salt = mix(np.array([seed], dtype=np.uint64))
-    content = mix(content_hash(columns, len(rows)) ^ salt)
+    content = content_words(columns, len(rows), seed=seed)
     if key is not None:
         words = key_hash(rows, key) if places is None else key_words(rows, key)
-        return RowDraws(rows=mix(words ^ salt), content=content, is_keyed=True)
+        return RowDraws(rows=keyed_identity(words, seed=seed), content=content, is_keyed=True)
     if places is None:
         places = places_among_equals(content)
-    identity = mix(content ^ mix(places.astype(np.uint64)))
+    identity = placed_identity(content, places)
     return RowDraws(rows=identity, content=content, is_keyed=False)
+
+
+def content_words(columns: Sequence[FloatArray], row_count: int, *, seed: int) -> HashArray:
+    """Return a word for each row: the hash of the seed and its content."""
+    return mix(content_hash(columns, row_count) ^ mix(np.array([seed], dtype=np.uint64)))
+
+
+def keyed_identity(words: HashArray, *, seed: int) -> HashArray:
+    """Return the words that a row's draws come from, of rows whose keys have these words."""
+    return mix(words ^ mix(np.array([seed], dtype=np.uint64)))
+
+
+def placed_identity(content: HashArray, places: IntArray) -> HashArray:
+    """Return the words that a row's draws come from, of rows without a key."""
+    return mix(content ^ mix(places.astype(np.uint64)))

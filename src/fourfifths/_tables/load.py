@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._tables.engines.parquet import parquet_tables
 from fourfifths._tables.files import (
     CsvStyle,
     TableFile,
@@ -693,6 +694,9 @@ def _file_frame(file: TableFile, name: str) -> nw.DataFrame[Any]:
     import pyarrow as pa
     from pyarrow import parquet
 
+    if len(file.paths) > 1 or file.is_hive:
+        tables = list(parquet_tables(file, name, None))
+        return nw.from_native(plain_columns(pa.concat_tables(tables)), eager_only=True)
     try:
         # Arrow keeps what DuckDB drops: dictionary types, and pandas' notes on the columns.
         native = parquet.ParquetFile(file.path).read()

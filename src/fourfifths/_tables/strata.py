@@ -98,12 +98,16 @@ class Strata:
         if unknown_rows.size and unseen == "error":
             row = int(unknown_rows[0])
             value = " & ".join(str(column[row]) for column in columns)
-            raise GroupError(
-                f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
-                f"fitted ({listed(self.labels)}); {unknown_rows.size:,} rows are like that; fit "
-                "with such rows, or fit with unseen='keep', which leaves them as they are"
-            )
+            raise self.unseen_error(value, rows.first_row + row, row_count=unknown_rows.size)
         return codes
+
+    def unseen_error(self, value: str, row: int, *, row_count: int) -> GroupError:
+        """Return the error for rows whose stratum was not fitted, the first of which is named."""
+        return GroupError(
+            f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
+            f"fitted ({listed(self.labels)}); {row_count:,} rows are like that; fit with such "
+            "rows, or fit with unseen='keep', which leaves them as they are"
+        )
 
     def renumber(self, groups: Sequence[Group], codes: CodeArray) -> CodeArray:
         """Return the stratum of each row from its code among other groups."""

@@ -102,6 +102,8 @@ class Reading:
         Values that are groups or outcomes, although they look like "not known".
     exact_values : bool
         Whether values that differ only in case or in surrounding spaces are kept apart.
+    hive : bool
+        Whether the names of the folders that Parquet files are in, such as year=2025, are columns.
     """
 
     sheet: str | None = None
@@ -109,6 +111,7 @@ class Reading:
     decimal: DecimalMark | None = None
     known: tuple[Any, ...] = ()
     exact_values: bool = False
+    hive: bool = False
 
 
 def is_text(dtype: nw.dtypes.DType) -> bool:
