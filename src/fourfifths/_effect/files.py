@@ -37,7 +37,7 @@ from fourfifths._repair.streamed import (
     repaired_chunks,
     sampled_rows,
 )
-from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
+from fourfifths._tables.engines.chunks import ROWS_PER_CHUNK, ChunkedTable, write_row_chunks
 from fourfifths._tables.engines.engine import ChunkEngine, TableEngine, engine_of
 from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
@@ -273,6 +273,7 @@ def repair_file(
     roles: AuditRoles | None = None,
     options: Mapping[str, Any] | None = None,
     memory: int | None = None,
+    chunk_rows: int = ROWS_PER_CHUNK,
     least_certified_amount: Callable[..., CertifiedAmount] = least_certified_amount,
 ) -> FileRepair | StreamedFileRepair:
     """Fit a repair to a file, and apply it to the same rows.
@@ -293,6 +294,8 @@ def repair_file(
     memory : int, optional
         How many bytes a repair in memory may take; a larger file is repaired in chunks. By default
         half of the machine's.
+    chunk_rows : int
+        The rows of a chunk.
     least_certified_amount : callable
         What searches for the amount.
     """
@@ -302,7 +305,9 @@ def repair_file(
     stratifying = tuple(dict.fromkeys(protected or stratify_by or ()))
     if not stratifying and table.dataset is None:
         raise ColumnError("protected: name the protected columns, as in protected=['sex']")
-    engine = engine_of(table, unknown_tokens(unknown), table.reading, memory=memory)
+    engine = engine_of(
+        table, unknown_tokens(unknown), table.reading, memory=memory, chunk_rows=chunk_rows
+    )
     rows = engine.schema
     rows.check_columns(stratifying, "protected")
     table_roles, audit_roles = _roles(
@@ -460,6 +465,7 @@ def apply_repair(
     *,
     roles: AuditRoles | None = None,
     memory: int | None = None,
+    chunk_rows: int = ROWS_PER_CHUNK,
 ) -> FileRepair | StreamedFileRepair:
     """Apply a saved repair to a file; nothing is fitted.
 
@@ -471,7 +477,7 @@ def apply_repair(
         What `Repairer.save` wrote.
     roles : AuditRoles, optional
         For audits of its effect. Without it there are none, and nothing about them is checked.
-    memory : int, optional
+    memory, chunk_rows : int, optional
         As for `repair_file`.
     """
     repairer = Repairer.load(saved)
@@ -481,7 +487,13 @@ def apply_repair(
             "table, and a file has no others; apply it in Python, transform(X, protected=values)"
         )
     table = open_table(source)
-    engine = engine_of(table, unknown_tokens(repairer.unknown), repairer.reading, memory=memory)
+    engine = engine_of(
+        table,
+        unknown_tokens(repairer.unknown),
+        repairer.reading,
+        memory=memory,
+        chunk_rows=chunk_rows,
+    )
     rows = engine.schema
     rows.check_columns(repairer.fitted_.needed_columns, "the saved repair")
     not_features: tuple[str, ...] = ()

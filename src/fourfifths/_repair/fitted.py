@@ -123,11 +123,12 @@ class FittedRepair:
         amount: float,
         unseen: Unseen = "error",
         places: IntArray | None = None,
+        row_counts: IntArray | None = None,
     ) -> Output | RecordOutput:
         """Repair rows, given their strata; rows of stratum -1 stay.
 
         Missing values stay in the paper's repairs. By blocks a row is written as a whole. `places`
-        as in `draws_of`, for rows that are a part of a table.
+        as in `draws_of`, and `row_counts` as in `Model.apply`, for rows that are a part of a table.
         """
         before = self.numbers(rows, unseen)
         if isinstance(self.model, BlockModel):
@@ -148,7 +149,8 @@ class FittedRepair:
                 out=output.after,
                 method=method,
                 amount=amount,
-                draws=self.draws(rows, before, method=method, amount=amount),
+                draws=self.draws(rows, before, method=method, amount=amount, places=places),
+                row_counts=row_counts,
             )
         return output
 
@@ -221,7 +223,13 @@ class FittedRepair:
             self.model.table.complete(record_counts(self.model.blocks, output.index, codes))
 
     def draws(
-        self, rows: Rows, values: Sequence[FloatArray], *, method: Method, amount: float
+        self,
+        rows: Rows,
+        values: Sequence[FloatArray],
+        *,
+        method: Method,
+        amount: float,
+        places: IntArray | None = None,
     ) -> RowDraws | None:
         """Return the draws of rows with these numbers; None if nothing is drawn.
 
@@ -230,7 +238,7 @@ class FittedRepair:
         assert isinstance(self.model, Model)
         if self.key is None and not self.model.needs_draws(method, amount):
             return None
-        return draws_of(rows, values, seed=self.seed, key=self.key)
+        return draws_of(rows, values, seed=self.seed, key=self.key, places=places)
 
     def _written_types(self, rows: Rows, method: Method, amount: float) -> Sequence[ColumnType]:
         """Return the types after the repair: geometric repair makes fractions of whole numbers."""

@@ -448,12 +448,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         model: BlockModel | Model
         is_proven = False
         if self.scope == "column":
-            for column_type in column_types:
-                if column_type.kind == "date":
-                    raise ColumnError(
-                        f"columns: {column_type.name!r} holds dates, which are repaired by blocks "
-                        "only; leave it out, or give scope='blocks'"
-                    )
+            check_column_kinds(column_types)
             model = fit_columns(
                 columns,
                 column_types,
@@ -766,6 +761,16 @@ def _check_band_names(
                 f"{path}: not a valid saved repair: strata.groups: expected the bands of "
                 f"{column!r}, {listed(bands[column].labels)}, and found {listed(names)}; an "
                 "earlier version put an edge into the band below it; fit the repair again"
+            )
+
+
+def check_column_kinds(column_types: Sequence[ColumnType]) -> None:
+    """Raise if a column cannot be repaired by itself."""
+    for column_type in column_types:
+        if column_type.kind == "date":
+            raise ColumnError(
+                f"columns: {column_type.name!r} holds dates, which are repaired by blocks only; "
+                "leave it out, or give scope='blocks'"
             )
 
 

@@ -15,7 +15,7 @@ from typing import IO, Any
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import CodeArray, FloatArray, IntArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, HashArray, IntArray
 from fourfifths._progress import Advance
 from fourfifths._repair.block_model import (
     BlockModel,
@@ -24,6 +24,8 @@ from fourfifths._repair.block_model import (
     own_beta,
     record_counts,
 )
+from fourfifths._repair.columns.model import ROWS_PER_CHUNK, Model, fit_sorted
+from fourfifths._repair.columns.spilled import SpilledColumns
 from fourfifths._repair.draws import (
     RowDraws,
     content_words,
@@ -35,7 +37,7 @@ from fourfifths._repair.draws import (
 )
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._repair.guide import Outcome, read_outcome
-from fourfifths._repair.repairer import Repairer
+from fourfifths._repair.repairer import Repairer, check_column_kinds
 from fourfifths._tables.engines.cells import positions_among
 from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import ChunkEngine
@@ -45,9 +47,11 @@ from fourfifths._tables.identity import key_words, repeated_key
 from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen, fit_strata, stratum_columns, stratum_names
 from fourfifths._tables.types import ColumnType, check_exact, check_finite
+from fourfifths.errors import GroupError
 
 # So many standard deviations more rows are drawn than are needed; too few are never left.
 SPARE_DEVIATIONS = 8
+MAX_GATHERED_ROWS = 2_000_000  # of small strata, in a repair by column without a key
 Numbers = Callable[[Rows], list[FloatArray]]
 
 
@@ -60,29 +64,60 @@ class IdentifiedRows:
     sizes : list of int
         The rows of each chunk.
     equal_rows : EqualRows
-    words, codes : file
-        The word of each row's key or content, and its stratum.
+    words : file or None
+        The word of each row's key or content; None if nothing is drawn for the rows.
+    codes : file
+        The stratum of each row.
     seed : int
     key : str or None
     """
 
     sizes: list[int]
-    equal_rows: EqualRows
-    words: IO[bytes]
+    equal_rows: EqualRows | None
+    words: IO[bytes] | None
     codes: IO[bytes]
     seed: int
     key: str | None
 
     def places(self) -> Iterator[IntArray]:
         """Yield the places of the rows among their equals, chunk by chunk."""
+        if self.equal_rows is None:
+            return (np.zeros(size, dtype=np.int64) for size in self.sizes)
         return self.equal_rows.places(self.sizes)
+
+    def stratum_codes(self) -> Iterator[CodeArray]:
+        """Yield the strata of the rows, chunk by chunk."""
+        self.codes.seek(0)
+        for size in self.sizes:
+            yield np.frombuffer(self.codes.read(2 * size), dtype=np.int16)
+
+    def identities(self) -> Iterator[tuple[HashArray, IntArray]]:
+        """Yield the words that the rows' draws come from, and their places, chunk by chunk.
+
+        Where nothing is drawn for the rows, their number in the table takes the place of a key.
+        """
+        if self.words is None:
+            ends = np.cumsum(self.sizes)
+            for size, end in zip(self.sizes, ends, strict=True):
+                numbers = np.arange(end - size, end, dtype=np.uint64)
+                yield keyed_identity(numbers, seed=self.seed), np.zeros(size, dtype=np.int64)
+            return
+        self.words.seek(0)
+        for size, places in zip(self.sizes, self.places(), strict=True):
+            words = np.frombuffer(self.words.read(8 * size), dtype=np.uint64)
+            yield (
+                (
+                    placed_identity(words, places)
+                    if self.key is None
+                    else keyed_identity(words, seed=self.seed)
+                ),
+                places,
+            )
 
     def stratum_rows(self, stratum_count: int) -> IntArray:
         """Return the number of rows of each stratum."""
-        self.codes.seek(0)
         counts = np.zeros(stratum_count + 1, dtype=np.int64)
-        for size in self.sizes:
-            codes = np.frombuffer(self.codes.read(2 * size), dtype=np.int16)
+        for codes in self.stratum_codes():
             counts += np.bincount(codes + 1, minlength=stratum_count + 1)
         return counts[1:]
 
@@ -92,21 +127,12 @@ class IdentifiedRows:
         limits = np.where(quotas == row_counts, 1.0, expected / np.maximum(row_counts, 1))
         # The last limit is that of rows without a stratum.
         limits = np.append(limits, -1.0)
-        self.words.seek(0)
-        self.codes.seek(0)
         candidates: list[tuple[IntArray, Any, CodeArray, IntArray]] = []
         first_row = 0
-        for size, places in zip(self.sizes, self.places(), strict=True):
-            words = np.frombuffer(self.words.read(8 * size), dtype=np.uint64)
-            codes = np.frombuffer(self.codes.read(2 * size), dtype=np.int16)
-            identity = (
-                placed_identity(words, places)
-                if self.key is None
-                else keyed_identity(words, seed=self.seed)
-            )
+        for codes, (identity, places) in zip(self.stratum_codes(), self.identities(), strict=True):
             near = np.flatnonzero(uniform_of(identity, "sample") < limits[codes])
             candidates.append((near + first_row, identity[near], codes[near], places[near]))
-            first_row += size
+            first_row += codes.size
         rows, identity, codes, places = (
             np.concatenate(parts) for parts in zip(*candidates, strict=True)
         )
@@ -215,7 +241,7 @@ def fit_streamed(
     files: ExitStack,
     advance: Advance,
 ) -> IdentifiedRows:
-    """Fit a repair by blocks to a table that is not in memory.
+    """Fit a repair to a table that is not in memory.
 
     Parameters
     ----------
@@ -245,6 +271,19 @@ def fit_streamed(
     )
     notes += stratum_cells.rows.value_notes
     column_types = engine.types(repairer.columns, notes)
+    seed = seed_of(repairer.random_state)
+    if repairer.scope == "column":
+        return _fit_columns(
+            repairer,
+            engine,
+            names,
+            strata=strata,
+            column_types=column_types,
+            seed=seed,
+            notes=notes,
+            files=files,
+            advance=advance,
+        )
     outcomes = [_outcome_values(engine, name, notes) for name in repairer._outcome_names]
     beta = repairer.beta
     if beta is None:
@@ -255,7 +294,6 @@ def fit_streamed(
             repairer._favorable_of(cell_outcomes),
             row_counts=engine.cells.row_counts,
         )
-    seed = seed_of(repairer.random_state)
     identified = identify(
         engine.source,
         names,
@@ -291,6 +329,68 @@ def fit_streamed(
         notes=notes,
     )
     return identified
+
+
+def _fit_columns(
+    repairer: Repairer,
+    engine: ChunkEngine,
+    names: Sequence[str],
+    *,
+    strata: Strata,
+    column_types: tuple[ColumnType, ...],
+    seed: int,
+    notes: Sequence[str],
+    files: ExitStack,
+    advance: Advance,
+) -> IdentifiedRows:
+    """Fit a repair by column, one column and one stratum at a time."""
+    check_column_kinds(column_types)
+    code_file = temporary_file(files)
+    sizes = []
+    with ExitStack() as spilled_files:
+        spilled = SpilledColumns(len(column_types), len(strata.groups), files=spilled_files)
+        for rows in engine.source.chunks(names):
+            codes = strata.codes_of(rows, unseen="keep")
+            spilled.add(checked_numbers(rows, column_types), codes)
+            with room_for_temporary_files():
+                code_file.write(codes.astype(np.int16).data)
+            sizes.append(len(rows))
+            advance("reading rows", len(rows))
+        columns = tuple(
+            fit_sorted(
+                column_type,
+                spilled.ordered(index),
+                sizes=spilled.sizes(index),
+                strata=strata,
+                levels=repairer.levels,
+            )
+            for index, column_type in enumerate(column_types)
+        )
+    model = Model(columns=columns, ties=repairer.ties)
+    repairer._complete_fit(
+        repairer._read(engine.schema.dataframe.select(*names).to_native(), reset=True),
+        strata=strata,
+        column_types=column_types,
+        model=model,
+        seed=seed,
+        notes=notes,
+    )
+    if repairer.key is None and not model.needs_draws(repairer.method, repairer.amount):
+        return IdentifiedRows(
+            sizes=sizes, equal_rows=None, words=None, codes=code_file, seed=seed, key=None
+        )
+    return identify(
+        engine.source,
+        names,
+        strata=strata,
+        numbers=lambda rows: rows.numbers(column_types),
+        seed=seed,
+        key=repairer.key,
+        unseen=repairer.unseen,
+        row_count=engine.row_count,
+        files=files,
+        advance=lambda _step, _count=1: None,
+    )
 
 
 def _outcome_values(engine: ChunkEngine, name: str, notes: list[str]) -> OutcomeValues:
@@ -332,17 +432,22 @@ def repaired_chunks(
     fitted: FittedRepair = repairer.fitted_
     model = fitted.model
     counts: Any = 0
+    counts_table = is_fitted and isinstance(model, BlockModel)
+    small_strata = SmallStrata.of(repairer, source, identified)
     for rows, places in zip(source.chunks(), identified.places(), strict=True):
         codes = fitted.strata.codes_of(rows, unseen=repairer.unseen)
-        counts_table = is_fitted and isinstance(model, BlockModel)
         output = fitted.transform(
             rows,
-            codes,
+            codes if small_strata is None else small_strata.without(codes),
             method=repairer.method,
             amount=1.0 if counts_table else repairer.amount,
             unseen=repairer.unseen,
             places=places,
+            row_counts=None if small_strata is None else small_strata.row_counts,
         )
+        if small_strata is not None:
+            assert isinstance(output, Output)
+            small_strata.write_to(output)
         if counts_table:
             assert isinstance(output, RecordOutput)
             assert isinstance(model, BlockModel)
@@ -354,8 +459,87 @@ def repaired_chunks(
                 output = replace(output, index=np.where(stays, -1, output.index))
         yield rows, output
         advance("writing rows", len(rows))
-    if is_fitted and isinstance(model, BlockModel):
+    if counts_table:
+        assert isinstance(model, BlockModel)
         model.table.complete(counts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallStrata:
+    """The repaired rows of strata that a repair by column repairs at once, wherever they are.
+
+    Rows without a key that have equal values are spread evenly over their levels: in strata of many
+    rows among the rows of a stretch of the table, in others among all of the stratum. So these are
+    repaired first, together.
+
+    Attributes
+    ----------
+    is_small : bool array
+        Of each stratum.
+    row_counts : int array
+        The rows of each stratum.
+    row_numbers : int array
+    after : sequence of float array
+        The repaired columns of these rows.
+    """
+
+    is_small: BoolArray
+    row_counts: IntArray
+    row_numbers: IntArray
+    after: Sequence[FloatArray]
+
+    @classmethod
+    def of(
+        cls, repairer: Repairer, source: ChunkedTable, identified: IdentifiedRows
+    ) -> SmallStrata | None:
+        """Repair the rows of small strata; None if rows are repaired one by one anyway."""
+        fitted: FittedRepair = repairer.fitted_
+        is_alone = identified.words is None or identified.key is not None
+        if not isinstance(fitted.model, Model) or is_alone or repairer.amount == 0:
+            return None
+        row_counts = identified.stratum_rows(len(fitted.strata.groups))
+        is_small = row_counts <= ROWS_PER_CHUNK
+        small_rows = int(row_counts[is_small].sum())
+        if small_rows > MAX_GATHERED_ROWS:
+            raise GroupError(
+                f"{' & '.join(fitted.strata.by)}: {small_rows:,} rows are in strata of at most "
+                f"{ROWS_PER_CHUNK:,} rows, which are repaired together and do not fit into memory; "
+                "name the column that identifies a row, key='...', so that rows are repaired one "
+                "by one, or make coarser strata"
+            )
+        numbers, all_places, first_row = [], [], 0
+        for codes, places in zip(identified.stratum_codes(), identified.places(), strict=True):
+            positions = np.flatnonzero(np.append(is_small, False)[codes])
+            numbers.append(positions + first_row)
+            all_places.append(places[positions])
+            first_row += codes.size
+        row_numbers = np.concatenate(numbers)
+        after: Sequence[FloatArray] = [np.empty(0) for _ in fitted.column_types]
+        if row_numbers.size:
+            rows = source.take(row_numbers, list(dict.fromkeys(fitted.needed_columns)))
+            output = fitted.transform(
+                rows,
+                fitted.strata.codes_of(rows, unseen=repairer.unseen),
+                method=repairer.method,
+                amount=repairer.amount,
+                places=np.concatenate(all_places),
+                row_counts=row_counts,
+            )
+            assert isinstance(output, Output)
+            after = output.after
+        return cls(is_small=is_small, row_counts=row_counts, row_numbers=row_numbers, after=after)
+
+    def without(self, codes: CodeArray) -> CodeArray:
+        """Return the strata of rows, -1 for those of small strata."""
+        return np.where(np.append(self.is_small, True)[codes], np.int16(-1), codes)
+
+    def write_to(self, output: Output) -> None:
+        """Write those of the rows that a chunk has."""
+        first_row = output.rows.first_row
+        span = slice(*np.searchsorted(self.row_numbers, [first_row, first_row + len(output.rows)]))
+        positions = self.row_numbers[span] - first_row
+        for column, after in zip(output.after, self.after, strict=True):
+            column[positions] = after[span]
 
 
 def sampled_rows(

@@ -18,7 +18,7 @@ import narwhals as nw
 
 from fourfifths._arrays import IntArray
 from fourfifths._tables.engines.cells import Cells, added, counted
-from fourfifths._tables.engines.chunks import ChunkedTable
+from fourfifths._tables.engines.chunks import ROWS_PER_CHUNK, ChunkedTable
 from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.engines.places import EqualRows
 from fourfifths._tables.identity import text_hash
@@ -185,14 +185,19 @@ class ChunkEngine:
 
 
 def engine_of(
-    table: Table, unknown: tuple[Any, ...], reading: Reading, *, memory: int | None
+    table: Table,
+    unknown: tuple[Any, ...],
+    reading: Reading,
+    *,
+    memory: int | None,
+    chunk_rows: int = ROWS_PER_CHUNK,
 ) -> TableEngine:
     """Return the engine for a table: in memory, unless it would take more than `memory` bytes.
 
     By default that is half of what the machine has. Only CSV and Parquet files are read in chunks.
     """
     if table.file is not None and table.file.kind in ("csv", "parquet"):
-        source = ChunkedTable(table=table, unknown=unknown, reading=reading)
+        source = ChunkedTable(table=table, unknown=unknown, reading=reading, chunk_rows=chunk_rows)
         limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         if source.bytes_in_memory > (limit if memory is None else memory):
             return ChunkEngine(source=source)
