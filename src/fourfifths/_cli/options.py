@@ -268,6 +268,9 @@ def is_same_file(first: Path, second: Path) -> bool:
     return first.resolve() == second.resolve()
 
 
+DIGESTED_BYTES = 2**20
+
+
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
     """How a page came about, so that it can be made again and its source recognised.
@@ -301,16 +304,21 @@ def provenance_of(source: str) -> Provenance:
     import shlex
 
     from fourfifths import __version__, datasets
+    from fourfifths._tables.files import parquet_files
 
     path = datasets.load(source).path if source in datasets.names() else source
-    with open(path, "rb") as stream:  # noqa: PTH123 - a traversable of the package has no Path
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    # Of several files, of their bytes one after the other.
+    digest = hashlib.sha256()
+    for file in parquet_files(Path(source)) or (path,):
+        with open(file, "rb") as stream:  # noqa: PTH123 - a traversable of the package has no Path
+            while block := stream.read(DIGESTED_BYTES):
+                digest.update(block)
     return Provenance(
         command=shlex.join(["fourfifths", *sys.argv[1:]]),
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         version=__version__,
         file=source,
-        sha256=digest,
+        sha256=digest.hexdigest(),
     )
 
 

@@ -400,9 +400,12 @@ def _check_files(
     source: str, out: Path, save: Path | None, apply: Path | None, *, overwrite: bool
 ) -> None:
     """Refuse, before anything is computed, what could not be written or would be lost."""
-    from fourfifths._tables.files import check_output
+    from fourfifths._tables.files import check_output, parquet_files
 
     check_output(out, source)
+    for file in parquet_files(Path(source)):
+        if is_same_file(out, file):
+            raise OutputError(f"{out}: is one of the files that are repaired; choose another name")
     if not overwrite and is_same_file(out, Path(source)):
         raise OutputError(f"{out}: is the file that is repaired; --overwrite replaces it")
     for option, path in (("OUT", out), ("--save", save)):

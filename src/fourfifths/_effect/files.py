@@ -8,12 +8,14 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
+from pathlib import Path
 from typing import Any, Literal
 
 import narwhals as nw
 
+from fourfifths._arrays import IntArray
 from fourfifths._certify.certify import certify
 from fourfifths._certify.result import Certificate
 from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
@@ -179,6 +181,8 @@ class StreamedFileRepair:
         As in `FileRepair`.
     row_count : int
         About how many rows there are.
+    effect_rows : list
+        The rows that the effect is measured on, and their places, once they are known.
     """
 
     repairer: Repairer
@@ -190,9 +194,12 @@ class StreamedFileRepair:
     is_fitted: bool
     notes: tuple[str, ...]
     row_count: int
+    effect_rows: list[tuple[Rows, IntArray]] = field(default_factory=list)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the repaired table, with the bytes that it would have if it fitted into memory."""
+        if any(Path(path).resolve() == file.resolve() for file in self.source.file.paths):
+            self._draw_effect_rows()  # they will be gone
         with steps("writing rows", self.row_count) as progress:
             chunks = repaired_chunks(
                 self.repairer,
@@ -218,9 +225,9 @@ class StreamedFileRepair:
     ) -> RepairEffect:
         """Return what the repair did to some of the rows, which are drawn at random."""
         fitted = self.repairer.fitted_
-        before, places = sampled_rows(
-            self.source, self.identified, fitted.strata, most=MAX_EFFECT_ROWS
-        )
+        if not self.effect_rows:
+            self._draw_effect_rows()
+        before, places = self.effect_rows[0]
         output = fitted.transform(
             before,
             fitted.strata.codes_of(before, unseen=self.repairer.unseen),
@@ -247,6 +254,12 @@ class StreamedFileRepair:
             f"the effect was measured on {len(before):,} of the {rows:,} rows, drawn at random"
         )
         return replace(result, notes=(sampled, *result.notes))
+
+    def _draw_effect_rows(self) -> None:
+        drawn = sampled_rows(
+            self.source, self.identified, self.repairer.strata_, most=MAX_EFFECT_ROWS
+        )
+        self.effect_rows.append(drawn)
 
     def proof(self) -> Proof | None:
         """Return what is proven of the repaired columns; None of a repair by column."""
