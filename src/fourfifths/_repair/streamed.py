@@ -434,7 +434,11 @@ def repaired_chunks(
     counts: Any = 0
     counts_table = is_fitted and isinstance(model, BlockModel)
     small_strata = SmallStrata.of(repairer, source, identified)
-    for rows, places in zip(source.chunks(), identified.places(), strict=True):
+    all_places = identified.places()
+    for rows in source.chunks():
+        places = next(all_places, None)
+        if places is None or places.size != len(rows):
+            raise source.changed()
         codes = fitted.strata.codes_of(rows, unseen=repairer.unseen)
         output = fitted.transform(
             rows,

@@ -76,10 +76,14 @@ class ChunkedTable:
     def check_unchanged(self) -> None:
         """Raise if the files are not what they were when they were first looked at."""
         if tuple(_state_of(path) for path in self.file.paths) != self._state:
-            raise TableError(
-                f"{self.table.name}: the file was changed while it was read; try again when "
-                "nobody writes to it"
-            )
+            raise self.changed()
+
+    def changed(self) -> TableError:
+        """Return the error for a file that is not the same in each pass."""
+        return TableError(
+            f"{self.table.name}: the file was changed while it was read; try again when nobody "
+            "writes to it"
+        )
 
     @cached_property
     def empty(self) -> Rows:

@@ -31,7 +31,9 @@ from fourfifths._tables.types import (
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
     MAX_WHOLE_DIGITS,
+    PLAIN,
     WHOLE_NUMBER,
+    NumberFormat,
     NumberTexts,
     Reading,
     is_date,
@@ -40,6 +42,7 @@ from fourfifths._tables.values import (
 )
 from fourfifths.errors import ColumnError, TableError
 
+CountDistinct = Callable[[str, NumberFormat | None], int]
 MAX_DISTINCT = 20_000  # different values that a digest keeps
 
 
@@ -219,7 +222,7 @@ class ColumnDigest:
             "repair in memory with a larger memory="
         )
 
-    def is_not_repaired(self, *, reading: Reading, count_distinct: Callable[[str], int]) -> bool:
+    def is_not_repaired(self, *, reading: Reading, count_distinct: CountDistinct) -> bool:
         """Return whether the column is repaired only if it is named.
 
         As `fourfifths._tables.types.is_not_repaired`.
@@ -228,50 +231,49 @@ class ColumnDigest:
         ----------
         reading : Reading
         count_distinct : callable
-            Returns how many different values a column has. It reads the whole table, so it is
-            called only for whole numbers that may be an identifier.
+            Returns how many different values a column has: of texts in a number format, how many
+            different numbers. It reads the whole table, so it is called only for what may be an
+            identifier.
         """
         name, dtype = self.name.strip(), self.column.dtype
         if is_date(dtype) or name.lower() in GROUP_WORDS:
             return True
+        number_rows, number_format = self.known_rows, None
+        is_whole = dtype.is_integer()
         if dtype == nw.String:
-            numbers, counts = self._numbers(reading)
+            numbers, number_format, counts = self._numbers(reading)
             if numbers is None:
                 return self._is_date_or_identifier(count_distinct)
             known = numbers.filter(~numbers.is_null())
             is_whole = bool(len(known)) and known.dtype.is_integer()
             if is_whole:
                 self._widen(int(known.min()), int(known.max()))
-                number_rows = int(counts[~np.asarray(numbers.is_null().to_numpy(), bool)].sum())
-                if self.is_complete and int(known.n_unique()) < number_rows:
-                    return False
-        else:
-            is_whole = dtype.is_integer()
+            # A text such as n/a among numbers is missing.
+            number_rows = int(counts[~np.asarray(numbers.is_null().to_numpy(), bool)].sum())
         if not is_whole or self.low is None or self.high is None:
             return False
         span = self.high - self.low + 1
-        is_close = self.known_rows > MAX_CATEGORIES_OF_FEW_ROWS and span < 2 * self.known_rows
-        may_all_differ = span >= self.known_rows
-        if not may_all_differ or not (is_close or IDENTIFIER_NAME.search(name)):
+        is_close = number_rows > MAX_CATEGORIES_OF_FEW_ROWS and span < 2 * number_rows
+        if span < number_rows or not (is_close or IDENTIFIER_NAME.search(name)):
             return False
-        return count_distinct(self.name) == self.known_rows
+        return count_distinct(self.name, number_format) == number_rows
 
-    def _numbers(self, reading: Reading) -> tuple[nw.Series[Any] | None, IntArray]:
+    def _numbers(self, reading: Reading) -> tuple[nw.Series[Any] | None, NumberFormat, IntArray]:
         """Return the texts as numbers, None if they are none, and how many rows have each."""
         values, counts = self.values()
         if self.holds_too_many_texts:
             if not NumberTexts.of(list(self.counts)[:MAX_DISTINCT]).words:
                 self.check()
-            return None, counts
+            return None, PLAIN, counts
         if are_codes(values):
-            return None, counts
+            return None, PLAIN, counts
         try:
-            numbers, _ = numbers_and_format(values, reading=reading, row_counts=counts)
+            numbers, number_format = numbers_and_format(values, reading=reading, row_counts=counts)
         except ColumnError:  # a few words among numbers, or numbers that can be read in two ways
-            return None, counts
-        return numbers, counts
+            return None, PLAIN, counts
+        return numbers, number_format, counts
 
-    def _is_date_or_identifier(self, count_distinct: Callable[[str], int]) -> bool:
+    def _is_date_or_identifier(self, count_distinct: CountDistinct) -> bool:
         """Return whether texts that are not numbers are dates, or differ in most rows."""
         if self.holds_too_many_texts:
             return True
@@ -279,6 +281,6 @@ class ColumnDigest:
         present = values.filter(~values.is_null())
         if len(present) and bool(present.str.contains(DATE_TEXT).all()):
             return True
-        distinct = len(self.counts) if self.is_complete else count_distinct(self.name)
+        distinct = len(self.counts) if self.is_complete else count_distinct(self.name, None)
         is_mostly_own = distinct > MAX_CATEGORIES_OF_FEW_ROWS and 2 * distinct > self.known_rows
         return is_mostly_own or distinct > MAX_CATEGORIES

@@ -15,18 +15,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import narwhals as nw
+import numpy as np
 
 from fourfifths._arrays import IntArray
 from fourfifths._tables.engines.cells import Cells, added, counted
 from fourfifths._tables.engines.chunks import ROWS_PER_CHUNK, ChunkedTable
 from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.engines.places import EqualRows
-from fourfifths._tables.identity import text_hash
+from fourfifths._tables.identity import content_hash, text_hash
 from fourfifths._tables.load import Rows, load_rows
 from fourfifths._tables.roles import check_tokens, unmatched_token
 from fourfifths._tables.table import Table
-from fourfifths._tables.types import AskedType, ColumnType, type_of
-from fourfifths._tables.values import Reading, occurring_tokens
+from fourfifths._tables.types import AskedType, ColumnType, to_numbers, type_of
+from fourfifths._tables.values import NumberFormat, Reading, occurring_tokens
 from fourfifths.errors import ColumnError, TableError
 
 
@@ -173,13 +174,19 @@ class ChunkEngine:
             )
         return tuple(types)
 
-    def _count_distinct(self, name: str) -> int:
-        """Return how many different values a column has, in one pass over it."""
+    def _count_distinct(self, name: str, number_format: NumberFormat | None) -> int:
+        """Return how many different values, or numbers, a column has, in one pass over it."""
         equal_rows = EqualRows(self.row_count)
         with closing(equal_rows):
             for rows in self.source.chunks([name]):
                 column = rows.column(name)
-                equal_rows.add(text_hash(column.filter(~column.is_null())))
+                if number_format is None:
+                    equal_rows.add(text_hash(column.filter(~column.is_null())))
+                    continue
+                typed = ColumnType(name=name, kind="integer", number_format=number_format)
+                numbers = to_numbers(column, typed, reading=rows.reading)
+                known = numbers[~np.isnan(numbers)]
+                equal_rows.add(content_hash([known], known.size))
             equal_rows.finish()
             return equal_rows.row_count - equal_rows.repeated_rows
 
