@@ -317,7 +317,7 @@ def provenance_of(source: str) -> Provenance:
     import shlex
 
     from fourfifths import __version__, datasets
-    from fourfifths._tables.files import file_sha256
+    from fourfifths._tables.files import file_sha256, parquet_files
 
     path = datasets.load(source).path if source in datasets.names() else source
     return Provenance(
@@ -325,7 +325,8 @@ def provenance_of(source: str) -> Provenance:
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         version=__version__,
         file=source,
-        sha256=file_sha256(path),
+        # Of several files, of their bytes one after the other.
+        sha256=file_sha256(*(parquet_files(Path(source)) or (path,))),
     )
 
 
@@ -337,6 +338,7 @@ def opened(
     decimal: Decimal | None,
     known: Sequence[str] | None,
     exact_values: bool,
+    hive: bool = False,
 ) -> Table:
     """Open the table as the options of the command say."""
     from fourfifths._tables.table import read_table
@@ -348,6 +350,7 @@ def opened(
         decimal=None if decimal is None else decimal.value,
         known=known or (),
         exact_values=exact_values,
+        hive=hive,
     )
 
 

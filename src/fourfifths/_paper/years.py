@@ -80,7 +80,12 @@ def repaired_by_stratum(
             np.sort(column_values[strata == stratum]) for stratum in range(strata.max() + 1)
         ]
         column = fit_ordered(
-            index, "number", categories=(), ordered=ordered, max_levels=strata.size
+            index,
+            "number",
+            categories=(),
+            ordered=ordered,
+            level_count=min(stratum_values.size for stratum_values in ordered),
+            max_levels=strata.size,
         )
         level = np.empty(strata.size, dtype=np.int64)
         for stratum in range(len(ordered)):

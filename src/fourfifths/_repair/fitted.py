@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._arrays import CodeArray, FloatArray, IntArray
 from fourfifths._repair.block_model import BlockModel, record_counts
 from fourfifths._repair.columns.model import Model
 from fourfifths._repair.columns.ordered import Method
@@ -110,7 +110,7 @@ class FittedRepair:
             # Which values mean missing is part of the fit, so naming more of them is no remedy.
             raise ColumnError(REMEDY_OF_UNKNOWN.sub("", str(error))) from error
         return [
-            check_finite(values, column_type)
+            check_finite(values, column_type, first_row=rows.first_row)
             for values, column_type in zip(columns, column_types, strict=True)
         ]
 
@@ -122,14 +122,17 @@ class FittedRepair:
         method: Method,
         amount: float,
         unseen: Unseen = "error",
+        places: IntArray | None = None,
+        row_counts: IntArray | None = None,
     ) -> Output | RecordOutput:
         """Repair rows, given their strata; rows of stratum -1 stay.
 
-        Missing values stay in the paper's repairs. By blocks a row is written as a whole.
+        Missing values stay in the paper's repairs. By blocks a row is written as a whole. `places`
+        as in `draws_of`, and `row_counts` as in `Model.apply`, for rows that are a part of a table.
         """
         before = self.numbers(rows, unseen)
         if isinstance(self.model, BlockModel):
-            draws = draws_of(rows, before, seed=self.seed, key=self.key)
+            draws = draws_of(rows, before, seed=self.seed, key=self.key, places=places)
             block = self.model.blocks_of(rows, before, codes=codes, draws=draws, amount=amount)
             records = self.model.blocks.records
             return RecordOutput(
@@ -146,7 +149,8 @@ class FittedRepair:
                 out=output.after,
                 method=method,
                 amount=amount,
-                draws=self.draws(rows, before, method=method, amount=amount),
+                draws=self.draws(rows, before, method=method, amount=amount, places=places),
+                row_counts=row_counts,
             )
         return output
 
@@ -219,7 +223,13 @@ class FittedRepair:
             self.model.table.complete(record_counts(self.model.blocks, output.index, codes))
 
     def draws(
-        self, rows: Rows, values: Sequence[FloatArray], *, method: Method, amount: float
+        self,
+        rows: Rows,
+        values: Sequence[FloatArray],
+        *,
+        method: Method,
+        amount: float,
+        places: IntArray | None = None,
     ) -> RowDraws | None:
         """Return the draws of rows with these numbers; None if nothing is drawn.
 
@@ -228,7 +238,7 @@ class FittedRepair:
         assert isinstance(self.model, Model)
         if self.key is None and not self.model.needs_draws(method, amount):
             return None
-        return draws_of(rows, values, seed=self.seed, key=self.key)
+        return draws_of(rows, values, seed=self.seed, key=self.key, places=places)
 
     def _written_types(self, rows: Rows, method: Method, amount: float) -> Sequence[ColumnType]:
         """Return the types after the repair: geometric repair makes fractions of whole numbers."""

@@ -89,12 +89,15 @@ def members_of(strata: CodeArray) -> Members:
     return Members(rows=slice(0, strata.size), strata=strata).where(strata >= 0)
 
 
-def member_chunks(strata: CodeArray, chunk_rows: int) -> Iterator[Members]:
+def member_chunks(
+    strata: CodeArray, chunk_rows: int, row_counts: IntArray | None = None
+) -> Iterator[Members]:
     """Yield the rows that have a stratum in chunks of about `chunk_rows`.
 
     A stratum of at most `chunk_rows` rows is in one chunk, wherever its rows are: ties that are
     split evenly in each chunk are then split evenly in the stratum. Larger strata are cut where the
-    table is: each chunk has their rows from one stretch of the table.
+    table is: each chunk has their rows from one stretch of the table. `row_counts` has the rows of
+    each stratum in the table, if `strata` are a part of it.
 
     Examples
     --------
@@ -104,14 +107,18 @@ def member_chunks(strata: CodeArray, chunk_rows: int) -> Iterator[Members]:
     [[0, 1], [3, 4, 5], [2, 6]]
     """
     members = members_of(strata)
-    if strata.size <= chunk_rows:
+    if strata.size <= chunk_rows and row_counts is None:
         yield members
         return
     stretches = [slice(start, start + chunk_rows) for start in range(0, strata.size, chunk_rows)]
-    code_count = int(strata.max()) + 2  # -1 is counted too
-    counts = np.sum(
-        [np.bincount(strata[stretch] + 1, minlength=code_count) for stretch in stretches], axis=0
-    )[1:]
+    if row_counts is None:
+        code_count = int(strata.max()) + 2  # -1 is counted too
+        counts = np.sum(
+            [np.bincount(strata[stretch] + 1, minlength=code_count) for stretch in stretches],
+            axis=0,
+        )[1:]
+    else:
+        counts = row_counts
     is_small = counts <= chunk_rows
     for stretch in stretches:
         codes = strata[stretch]
@@ -180,6 +187,7 @@ class Model:
         method: Method,
         amount: float,
         draws: RowDraws | None,
+        row_counts: IntArray | None = None,
         chunk_rows: int = ROWS_PER_CHUNK,
         workers: int | None = None,
     ) -> None:
@@ -197,6 +205,9 @@ class Model:
             As in `Repairer`.
         draws : RowDraws or None
             None if `needs_draws` says that nothing is drawn.
+        row_counts : int array, optional
+            How many rows of the table each stratum has, if these rows are a part of it. Then all
+            rows of a stratum with no more than `chunk_rows` must be among them, or none.
         chunk_rows : int
             About how many rows are repaired at a time.
         workers : int, optional
@@ -218,7 +229,7 @@ class Model:
         is_together = draws_whole_rows(method, amount)
         tasks = (
             (chunk, column_indices)
-            for chunk in member_chunks(strata, chunk_rows)
+            for chunk in member_chunks(strata, chunk_rows, row_counts)
             for column_indices in ([every_column] if is_together else [[i] for i in every_column])
         )
         run_all(repair, tasks, row_count=strata.size, workers=workers)
@@ -410,14 +421,37 @@ def fit_column(
         if present.size and np.isinf(present[[0, -1]]).any():
             check_finite(values, typed)
         ordered.append(present)
-    small = [
-        stratum for stratum, present in enumerate(ordered) if present.size < MIN_ROWS_PER_STRATUM
-    ]
+    sizes = [present.size for present in ordered]
+    return fit_sorted(typed, ordered, sizes=sizes, strata=strata, levels=levels)
+
+
+def fit_sorted(
+    typed: ColumnType,
+    ordered: Iterable[FloatArray],
+    *,
+    sizes: Sequence[int],
+    strata: Strata,
+    levels: int,
+) -> Column:
+    """Fit one column from the sorted values of each stratum, none missing or infinite.
+
+    Parameters
+    ----------
+    typed : ColumnType
+    ordered : iterable of float array
+        It is gone through once.
+    sizes : sequence of int
+        How many values each stratum has.
+    strata : Strata
+    levels : int
+        The most levels that the column is cut into.
+    """
+    small = [stratum for stratum, size in enumerate(sizes) if size < MIN_ROWS_PER_STRATUM]
     if small:
-        sizes = ", ".join(f"{strata.labels[code]!r} has {ordered[code].size}" for code in small)
+        few = ", ".join(f"{strata.labels[code]!r} has {sizes[code]}" for code in small)
         raise ColumnError(
             f"column {typed.name!r}: fewer than {MIN_ROWS_PER_STRATUM} values that are not missing "
-            f"in a stratum: {sizes}; leave the column out, or make coarser strata"
+            f"in a stratum: {few}; leave the column out, or make coarser strata"
         )
     if typed.kind == "category":
         counts = [
@@ -425,13 +459,19 @@ def fit_column(
             for present in ordered
         ]
         return fit_categories(typed.name, typed.categories, counts=counts)
-    if typed.kind == "integer":
-        check_exact(typed, max(max(abs(present[0]), abs(present[-1])) for present in ordered))
+
+    def exact_values() -> Iterator[FloatArray]:
+        for present in ordered:
+            if typed.kind == "integer":
+                check_exact(typed, max(abs(present[0]), abs(present[-1])))
+            yield present
+
     assert typed.kind != "date"  # repaired by blocks only
     return fit_ordered(
         typed.name,
         typed.kind,
         categories=typed.categories,
-        ordered=ordered,
+        ordered=exact_values(),
+        level_count=min(levels, *sizes),
         max_levels=levels,
     )

@@ -11,7 +11,7 @@ cell, and `FewValues` knows which positions the rows of each cell share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -189,7 +189,8 @@ def fit_ordered(
     kind: OrderedKind,
     *,
     categories: tuple[Any, ...],
-    ordered: Sequence[FloatArray],
+    ordered: Iterable[FloatArray],
+    level_count: int,
     max_levels: int,
 ) -> OrderedColumn:
     """Fit a column.
@@ -198,25 +199,29 @@ def fit_ordered(
     ----------
     name, kind, categories
         As in `OrderedColumn`.
-    ordered : sequence of float array
-        The sorted values of each stratum, without missing ones.
+    ordered : iterable of float array
+        The sorted values of each stratum, without missing ones. Those of one stratum are let go
+        before those of the next are asked for.
+    level_count : int
+        How many levels there are.
     max_levels : int
-        The most levels; there are fewer if the smallest stratum has fewer values.
+        How many there may be; no more distinct values are kept.
     """
-    level_count = min(max_levels, *(stratum_values.size for stratum_values in ordered))
+    distinct, medians, ranks = [], [], []
+    for values in ordered:
+        distinct.append(distinct_values(values, max_levels))
+        medians.append(representatives(values, level_count))
+        ranks.append(rank_table(values, level_count))
     # A stable sort is fast here: it merges runs that are sorted already.
-    merged = np.sort(
-        np.concatenate([distinct_values(values, max_levels) for values in ordered]), kind="stable"
-    )
-    by_stratum = [representatives(values, level_count) for values in ordered]
+    merged = np.sort(np.concatenate(distinct), kind="stable")
     return OrderedColumn(
         name=name,
         kind=kind,
         categories=categories,
         values=distinct_values(merged, max_levels),
-        consensus=median_over_strata(by_stratum),
-        strata=tuple(rank_table(values, level_count) for values in ordered),
-        representatives=np.stack(by_stratum),
+        consensus=median_over_strata(medians),
+        strata=tuple(ranks),
+        representatives=np.stack(medians),
     )
 
 

@@ -1,0 +1,329 @@
+"""A file that is repaired in chunks gives the bytes that it gives in memory."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from fourfifths._effect.effect import AuditRoles
+from fourfifths._effect.files import StreamedFileRepair, apply_repair, repair_file
+from fourfifths._repair import block_model, streamed
+from fourfifths.errors import (
+    ColumnError,
+    FourfifthsError,
+    GroupError,
+    OptionError,
+    OutputError,
+    TableError,
+)
+
+ROLES = AuditRoles(outcome="hired", favorable="yes")
+CHUNK_ROWS = 300
+COLUMN = {"scope": "column"}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "blocks": {},
+    "blocks, keyed": {"options": {"key": "id"}},
+    "half of the rows": {"amount": 0.5},
+    "varied": {"options": {"variety": 3, "blocks": 4}},
+    "without the groups": {"options": {"drop_protected": True}},
+    "column": {"options": COLUMN},
+    "column, keyed": {"options": {**COLUMN, "key": "id"}},
+    "geometric": {"options": {**COLUMN, "method": "geometric"}, "amount": 0.5},
+    "combinatorial": {"options": {**COLUMN, "method": "combinatorial"}, "amount": 0.5},
+    "column, half of the rows": {"options": COLUMN, "amount": 0.5},
+    "nothing drawn": {"options": {**COLUMN, "ties": "mid"}, "columns": ["score", "age"]},
+}
+
+
+def make_table(row_count: int, *, seed: int = 1, strata: int = 3) -> pa.Table:
+    """Return a table with ties, missing values, spellings, categories and an odd name."""
+    random = np.random.default_rng(seed)
+    group = random.integers(0, strata, row_count)
+    spelled = random.random(row_count) < 0.05
+    sex = [f"G{code} " if odd else f"g{code}" for code, odd in zip(group, spelled, strict=True)]
+    score = random.normal(size=row_count) + (group == 0)
+    jobs = random.choice(["a", "b", "c"], row_count)
+    hired = np.where(score + random.normal(size=row_count) > 1, "yes", "no")
+    return pa.table(
+        {
+            "id": np.arange(row_count) * 7,
+            "sex": sex,
+            "score": score.round(1),
+            "age": pa.array(
+                random.integers(20, 60, row_count), mask=random.random(row_count) < 0.1
+            ),
+            "job": pa.array(jobs, mask=random.random(row_count) < 0.05),
+            "a.b *": pa.array(random.choice(["x", "y"], row_count)).dictionary_encode(),
+            "flag": random.random(row_count) < 0.3,
+            "hired": hired,
+        }
+    )
+
+
+def write(table: pa.Table, path: Path) -> Path:
+    """Write a Parquet file with empty row groups among others, or a CSV."""
+    if path.suffix == ".csv":
+        csv.write_csv(table, path)
+        return path
+    with parquet.ParquetWriter(path, table.schema) as writer:
+        for start in range(0, table.num_rows, 170):
+            writer.write_table(table.slice(start, 170))
+            writer.write_table(table.slice(0, 0))
+    return path
+
+
+def repair_both(
+    source: Path, tmp_path: Path, ending: str, *, chunk_rows: int = CHUNK_ROWS, **options: Any
+) -> tuple[Any, StreamedFileRepair]:
+    """Repair a file in memory and in chunks, and check that the same bytes come out."""
+    common: dict[str, Any] = {"protected": ["sex"], "roles": ROLES, **options}
+    in_memory = repair_file(str(source), **common)
+    in_memory.write(tmp_path / f"memory{ending}")
+    in_chunks = repair_file(str(source), memory=1, chunk_rows=chunk_rows, **common)
+    assert isinstance(in_chunks, StreamedFileRepair)
+    in_chunks.write(tmp_path / f"chunks{ending}")
+    same = filecmp.cmp(tmp_path / f"memory{ending}", tmp_path / f"chunks{ending}", shallow=False)
+    assert same, options
+    assert in_chunks.notes == in_memory.notes
+    assert str(in_chunks.proof()) == str(in_memory.proof())
+    return in_memory, in_chunks
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_parquet_file_in_chunks_gives_the_bytes_of_memory(name: str, tmp_path: Path) -> None:
+    source = write(make_table(1500), tmp_path / "table.parquet")
+    repair_both(source, tmp_path, ".parquet", **OPTIONS[name])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("name", ["blocks", "column", "geometric"])
+def test_a_csv_in_chunks_gives_the_bytes_of_memory(name: str, ending: str, tmp_path: Path) -> None:
+    source = write(make_table(1500), tmp_path / "table.csv")
+    repair_both(source, tmp_path, ending, **OPTIONS[name])
+
+
+def test_messy_values_are_read_alike(tmp_path: Path) -> None:
+    table = make_table(900)
+    pay = [f"${number:,.2f}" if row % 5 else "n/a" for row, number in enumerate(range(1000, 1900))]
+    codes = [f"0{number % 7}" for number in range(900)]
+    table = table.append_column("pay", pa.array(pay)).append_column("zip", pa.array(codes))
+    source = write(table, tmp_path / "table.csv")
+    in_memory, _ = repair_both(source, tmp_path, ".csv", unknown=["c"])
+    assert "pay" in str(in_memory.notes)
+    assert "codes with leading zeros" in str(in_memory.notes)
+
+
+def test_many_strata_and_joint_ones_are_the_same(tmp_path: Path) -> None:
+    source = write(make_table(900, strata=6), tmp_path / "table.parquet")
+    repair_both(source, tmp_path, ".parquet", options={"blocks": 4})
+    source = write(make_table(2000, strata=40), tmp_path / "table.parquet")
+    repair_both(source, tmp_path, ".parquet", options=COLUMN, protected=["sex", "flag"])
+
+
+def test_a_table_larger_than_a_fit_takes_is_fitted_on_the_same_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block_model, "MAX_FIT_ROWS", 1000)
+    source = write(make_table(4000), tmp_path / "table.parquet")
+    in_memory, _ = repair_both(source, tmp_path, ".parquet")
+    placed = sum(stratum.placing_rows for stratum in in_memory.proof().strata)
+    assert placed <= 700  # 30% of the 1,000 rows are planned on
+    repair_both(source, tmp_path, ".parquet", options={"key": "id"})
+
+
+def test_equal_rows_far_apart_are_told_apart(tmp_path: Path) -> None:
+    table = pa.concat_tables([make_table(400)] * 4)
+    source = write(table.drop_columns(["id"]), tmp_path / "table.parquet")
+    repair_both(source, tmp_path, ".parquet")
+    repair_both(source, tmp_path, ".parquet", options=COLUMN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["column", "combinatorial", "column, half of the rows", "blocks"])
+def test_strata_of_many_rows_are_cut_at_the_same_stretches(name: str, tmp_path: Path) -> None:
+    table = make_table(600_000)
+    source = tmp_path / "table.parquet"
+    parquet.write_table(table, source, row_group_size=100_000)
+    repair_both(source, tmp_path, ".parquet", chunk_rows=262_144, **OPTIONS[name])
+
+
+@pytest.mark.parametrize("options", [{}, COLUMN])
+def test_a_saved_repair_is_applied_in_chunks(options: dict[str, Any], tmp_path: Path) -> None:
+    source = write(make_table(1500), tmp_path / "table.parquet")
+    fitted = repair_file(str(source), protected=["sex"], roles=ROLES, options=options)
+    fitted.repairer.save(tmp_path / "saved.json")
+    new = write(make_table(1000, seed=9), tmp_path / "new.parquet")
+    apply_repair(str(new), tmp_path / "saved.json").write(tmp_path / "memory.parquet")
+    applied = apply_repair(str(new), tmp_path / "saved.json", memory=1, chunk_rows=CHUNK_ROWS)
+    applied.write(tmp_path / "chunks.parquet")
+    assert filecmp.cmp(tmp_path / "memory.parquet", tmp_path / "chunks.parquet", shallow=False)
+
+
+def test_the_effect_is_measured_on_rows_by_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fourfifths._effect.files.MAX_EFFECT_ROWS", 500)
+    source = write(make_table(1500), tmp_path / "table.parquet")
+    repair = repair_file(
+        str(source), protected=["sex"], roles=ROLES, memory=1, chunk_rows=CHUNK_ROWS
+    )
+    repair.write(source)  # over the source: the rows must have been taken before
+    effect = repair.effect("quick")
+    assert 500 <= effect.rows <= 503  # a share of each of three strata, rounded up
+    assert "of the 1,500 rows, drawn at random" in str(effect.notes)
+    assert effect.rows_changed > 400
+
+
+# --- what must not pass in silence ---
+
+
+def in_chunks(source: Path, **options: Any) -> Any:
+    common: dict[str, Any] = {"protected": ["sex"], "roles": ROLES, "memory": 1}
+    return repair_file(str(source), chunk_rows=CHUNK_ROWS, **{**common, **options})
+
+
+def both_fail(source: Path, **options: Any) -> str:
+    """Return the message of an error that is the same in memory and in chunks."""
+    common: dict[str, Any] = {"protected": ["sex"], "roles": ROLES}
+    messages = []
+    for repair in (repair_file, in_chunks):
+        with pytest.raises(FourfifthsError) as error:
+            repair(str(source) if repair is repair_file else source, **{**common, **options})
+        messages.append(str(error.value))
+    assert messages[0] == messages[1]
+    return messages[0]
+
+
+def test_errors_are_those_of_memory(tmp_path: Path) -> None:
+    table = make_table(900)
+    source = write(table, tmp_path / "table.parquet")
+    assert "no column 'agee'" in both_fail(source, columns=["agee"])
+    assert "'zz'" in both_fail(source, unknown=["zz"])
+    repeated = write(pa.concat_tables([table, table.slice(5, 3)]), tmp_path / "repeated.parquet")
+    assert "rows that repeat a key: 3" in both_fail(repeated, options={"key": "id"})
+    infinite = table.set_column(2, "score", pa.array([*[0.5] * 700, np.inf, *[0.1] * 199]))
+    source = write(infinite, tmp_path / "infinite.parquet")
+    assert "row 700 is infinite" in both_fail(source)
+
+
+def test_rows_of_a_new_stratum_are_named_by_their_number_in_the_file(tmp_path: Path) -> None:
+    source = write(make_table(900), tmp_path / "table.parquet")
+    repair_file(str(source), protected=["sex"], roles=ROLES).repairer.save(tmp_path / "saved.json")
+    table = make_table(900)
+    sexes = table["sex"].to_pylist()
+    sexes[650] = sexes[800] = "new"
+    new = write(table.set_column(1, "sex", pa.array(sexes)), tmp_path / "new.parquet")
+    with pytest.raises(GroupError, match=r"'new' in row 650 .* 2 rows are like that"):
+        apply_repair(str(new), tmp_path / "saved.json", memory=1, chunk_rows=CHUNK_ROWS)
+
+
+def test_the_least_certified_amount_is_not_searched_in_chunks(tmp_path: Path) -> None:
+    source = write(make_table(900), tmp_path / "table.parquet")
+    with pytest.raises(OptionError, match=r"amount='certified': .* in memory only"):
+        in_chunks(source, amount="certified")
+
+
+def test_too_many_rows_of_small_strata_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streamed, "MAX_GATHERED_ROWS", 100)
+    source = write(make_table(900), tmp_path / "table.parquet")
+    with pytest.raises(GroupError, match=r"900 rows are in strata .* key='...'"):
+        in_chunks(source, options=COLUMN).write(tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_file_that_grows_while_it_is_read_is_an_error(tmp_path: Path) -> None:
+    source = write(make_table(900), tmp_path / "table.csv")
+    repair = in_chunks(source)
+    with source.open("a") as stream:
+        stream.write(source.read_text().splitlines()[1] + "\n")
+    with pytest.raises(TableError, match="was changed while it was read"):
+        repair.write(tmp_path / "out.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_files_whose_columns_differ_are_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    table = make_table(900)
+    write(table.slice(0, 450), folder / "a.parquet")
+    ages = table["age"].cast(pa.float64())
+    write(table.set_column(3, "age", ages).slice(450), folder / "b.parquet")
+    with pytest.raises(TableError, match="'age' of type double, not 'age' of type int64"):
+        in_chunks(folder)
+
+
+def test_parts_and_folders_are_one_table(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    table = make_table(900)
+    write(table.slice(0, 400), folder / "a.parquet")
+    write(table.slice(0, 0), folder / "b.parquet")
+    write(table.slice(400), folder / "c.parquet")
+    (folder / "_notes.parquet").write_bytes(b"not read")
+    whole = write(table, tmp_path / "whole.parquet")
+    repair_both(whole, tmp_path, ".csv")
+    expected = (tmp_path / "memory.csv").read_bytes()
+    for source in (folder, folder / "*.parquet"):
+        repair_both(source, tmp_path, ".csv")
+        assert (tmp_path / "chunks.csv").read_bytes() == expected
+
+
+def test_no_room_for_temporary_files_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(make_table(900), tmp_path / "table.parquet")
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with pytest.raises(OutputError, match=r"No space left on device; .* TMPDIR"):
+        in_chunks(source)
+
+
+def test_identifiers_are_found_in_chunks_too(tmp_path: Path) -> None:
+    table = make_table(900).append_column(
+        "name", pa.array([f"person {number}" for number in range(900)])
+    )
+    source = write(table, tmp_path / "table.csv")
+    _, repair = repair_both(source, tmp_path, ".csv")
+    repaired = [column.name for column in repair.repairer.column_types_]
+    assert repaired == ["score", "age", "job", "a.b *", "flag"]
+    with pytest.raises(ColumnError, match="'name' has 900 different texts"):
+        in_chunks(source, columns=["name"])
+
+
+@pytest.mark.slow
+def test_a_killed_repair_leaves_no_half_file(tmp_path: Path) -> None:
+    source = tmp_path / "table.parquet"
+    parquet.write_table(make_table(400_000), source)
+    out, temporary = tmp_path / "out.parquet", tmp_path / "temporary"
+    temporary.mkdir()
+    out.write_bytes(b"the old file")
+    command = [sys.executable, "-c", "from fourfifths._cli.main import main; main()", "repair"]
+    command += [str(source), str(out), "--protected", "sex", "--outcome", "hired"]
+    command += ["--favorable", "yes", "--memory", "1MB", "--effect", "none", "--scope", "column"]
+    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temporary)})
+    # Until it writes beside OUT.
+    while process.poll() is None and not list(tmp_path.glob(".out-*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert out.read_bytes() == b"the old file"
+    assert not list(temporary.iterdir())
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+    assert parquet.read_metadata(out).num_rows == 400_000
+    assert not list(tmp_path.glob(".out-*"))
