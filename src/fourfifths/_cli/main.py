@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         summary="Write a report to file: cover, finding, tables, charts, limits, method.",
         examples=(
             "fourfifths report ricci --template ugesp --out ricci.html",
-            "fourfifths report hired.csv --protected sex --outcome hired --out report.html",
+            "fourfifths report hired.csv --protected sex --outcome hired --out r.html",
         ),
     ),
     "certify": CommandEntry(

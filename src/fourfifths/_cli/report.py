@@ -161,7 +161,7 @@ def report(
     header_row: HeaderRow = None,
     random_state: Seed = 0,
 ) -> None:
-    """Write a report to file: cover, finding, tables, charts, limits, method, provenance.
+    """Write a report to file: cover, finding, tables, charts, limits, method.
 
     A part that cannot be made says why in the report.
     """
