@@ -224,13 +224,13 @@ def test_rows_of_a_new_stratum_are_named_by_their_number_in_the_file(tmp_path: P
     sexes = table["sex"].to_pylist()
     sexes[650] = sexes[800] = "new"
     new = write(table.set_column(1, "sex", pa.array(sexes)), tmp_path / "new.parquet")
-    with pytest.raises(GroupError, match="'new' in row 650 .* 2 rows are like that"):
+    with pytest.raises(GroupError, match=r"'new' in row 650 .* 2 rows are like that"):
         apply_repair(str(new), tmp_path / "saved.json", memory=1, chunk_rows=CHUNK_ROWS)
 
 
 def test_the_least_certified_amount_is_not_searched_in_chunks(tmp_path: Path) -> None:
     source = write(make_table(900), tmp_path / "table.parquet")
-    with pytest.raises(OptionError, match="amount='certified': .* in memory only"):
+    with pytest.raises(OptionError, match=r"amount='certified': .* in memory only"):
         in_chunks(source, amount="certified")
 
 
@@ -239,7 +239,7 @@ def test_too_many_rows_of_small_strata_are_an_error(
 ) -> None:
     monkeypatch.setattr(streamed, "MAX_GATHERED_ROWS", 100)
     source = write(make_table(900), tmp_path / "table.parquet")
-    with pytest.raises(GroupError, match="900 rows are in strata .* key='...'"):
+    with pytest.raises(GroupError, match=r"900 rows are in strata .* key='...'"):
         in_chunks(source, options=COLUMN).write(tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 
@@ -290,7 +290,7 @@ def test_no_room_for_temporary_files_is_one_clear_line(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tempfile.TemporaryFile", full)
-    with pytest.raises(OutputError, match="No space left on device; .* TMPDIR"):
+    with pytest.raises(OutputError, match=r"No space left on device; .* TMPDIR"):
         in_chunks(source)
 
 
