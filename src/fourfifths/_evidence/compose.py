@@ -83,8 +83,8 @@ def report(
     >>> memo = fourfifths.report("ricci", template="ugesp", fields={"prepared_by": "Ann Lee"})
     >>> memo.title
     'Memorandum on adverse impact: ricci'
-    >>> memo.finding[0][:58]
-    'Adverse impact is indicated under ugesp for B (Race) and H'
+    >>> memo.finding[0].partition(".")[0]
+    'Adverse impact is indicated under ugesp for B and H (by race)'
     """
     if template not in get_args(TemplateName):
         raise OptionError(
