@@ -137,9 +137,7 @@ def measure_parquet(source: Path, folder: Path) -> None:
     predict = cost_of(PREDICT, [source, saved])
     print_line("the score's own predict", predict)
     limit = rewrite.cpu_seconds + 1.5 * predict.cpu_seconds
-    print_line(
-        "repair by blocks", blocks, "rewrite + 1.5 predict", blocks.cpu_seconds / limit, "1"
-    )
+    print_line("repair by blocks", blocks, "rewrite + 1.5 predict", blocks.cpu_seconds / limit, "1")
 
 
 def measure_csv(source: Path, folder: Path) -> None:
@@ -153,9 +151,7 @@ def measure_csv(source: Path, folder: Path) -> None:
     print_line("copy of a CSV by DuckDB", copy)
     options = ["--memory", MEMORY, "--effect", "none", "--scope", "column"]
     repair = cost_of(REPAIR, ["repair", csv, out, *ROLES, *options])
-    print_line(
-        "repair by column, CSV", repair, "copy", repair.cpu_seconds / copy.cpu_seconds, "3"
-    )
+    print_line("repair by column, CSV", repair, "copy", repair.cpu_seconds / copy.cpu_seconds, "3")
 
 
 def measure_audit(source: Path, folder: Path) -> None:  # noqa: ARG001 - it writes nothing

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from fourfifths._arrays import CodeArray, FloatArray, IntArray
-from fourfifths._repair.block_model import BlockModel, record_counts
+from fourfifths._repair.block_model import BlockModel, fit_quotas, record_counts
 from fourfifths._repair.columns.model import Model
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.draws import RowDraws, draws_of
@@ -214,8 +214,15 @@ class FittedRepair:
                 has_own_guide=isinstance(self.model.guide, EstimatorGuide),
                 keeps_unseen=options.unseen == "keep",
                 strata_are=" & ".join(self.strata.by),
+                fit_rows=self._fit_rows(self.model),
             ),
         )
+
+    def _fit_rows(self, model: BlockModel) -> int | None:
+        """Return how many rows of a large table the model was fitted on; None if on all."""
+        row_counts = model.table.counts.sum(axis=1)
+        fit_rows = int(fit_quotas(row_counts).sum())
+        return fit_rows if fit_rows < row_counts.sum() else None
 
     def count_table(self, output: Output | RecordOutput, codes: CodeArray) -> None:
         """Take the counts of the fitted table, which has just been repaired in full."""

@@ -195,12 +195,15 @@ class Circumstances:
         Whether rows without a fitted stratum stay as they were.
     strata_are : str
         The columns that the strata are made of.
+    fit_rows : int or None
+        How many rows of a large table the repair was fitted on; None if on all.
     """
 
     has_variety: bool = False
     has_own_guide: bool = False
     keeps_unseen: bool = False
     strata_are: str = "protected"
+    fit_rows: int | None = None
 
 
 def prove(
@@ -818,6 +821,11 @@ def assumptions(
         "chance",
         draws,
     ]
+    if circumstances.fit_rows is not None:
+        listed.append(
+            f"the repair was fitted on {circumstances.fit_rows:,} rows of the table, drawn at "
+            "random in each group"
+        )
     if circumstances.has_own_guide:
         listed.append("the given guide has not seen the rows that the repair was fitted to")
     if circumstances.keeps_unseen:

@@ -21,7 +21,14 @@ A, B = np.array([1.0, 2, 3, 4]), np.array([10.0, 20, 30, 40])
 
 def fitted(kind: str = "number", max_levels: int = 100) -> OrderedColumn:
     categories = tuple(f"c{index}" for index in range(41)) if kind == "ordered" else ()
-    return fit_ordered("x", kind, categories=categories, ordered=[A, B], max_levels=max_levels)
+    return fit_ordered(
+        "x",
+        kind,
+        categories=categories,
+        ordered=[A, B],
+        level_count=min(max_levels, A.size, B.size),
+        max_levels=max_levels,
+    )
 
 
 def test_the_consensus_is_the_midpoint_of_two_strata() -> None:
@@ -35,7 +42,14 @@ def test_there_are_no_more_levels_than_asked_for_or_than_the_smallest_stratum_ha
     # Two levels: the medians 1.5 and 3.5 of one stratum, 15 and 35 of the other.
     assert fitted(max_levels=2).consensus.tolist() == [8.25, 19.25]
     ordered = [np.arange(3.0), np.arange(100.0)]
-    column = fit_ordered("x", "number", categories=(), ordered=ordered, max_levels=50)
+    column = fit_ordered(
+        "x",
+        "number",
+        categories=(),
+        ordered=ordered,
+        level_count=min(50, *map(len, ordered)),
+        max_levels=50,
+    )
     assert column.levels == 3
     assert column.values.size == 50
 
@@ -83,7 +97,14 @@ def test_what_is_written_by_hand(
 def test_steps_along_the_values_are_not_lost_by_rounding() -> None:
     # From index 0 to 20; in floats, .3 20 and the like may fall short of a whole index.
     values = np.arange(21.0)
-    column = fit_ordered("x", "number", categories=(), ordered=[values, values], max_levels=100)
+    column = fit_ordered(
+        "x",
+        "number",
+        categories=(),
+        ordered=[values, values],
+        level_count=min(100, len(values)),
+        max_levels=100,
+    )
     for amount in (0.1, 0.3, 0.7, 0.9):
         level = np.full(1, column.levels - 1)
         repaired = column.repaired(
@@ -232,7 +253,9 @@ def test_at_once_and_one_by_one_each_row_has_the_same_level(is_keyed: bool) -> N
 def test_only_values_that_levels_share_are_split() -> None:
     assert not fitted().has_shared_values
     assert not fitted(max_levels=2).has_shared_values
-    tied = fit_ordered("x", "number", categories=(), ordered=[A, A * 0], max_levels=9)
+    tied = fit_ordered(
+        "x", "number", categories=(), ordered=[A, A * 0], level_count=min(9, A.size), max_levels=9
+    )
     assert tied.has_shared_values
 
 
