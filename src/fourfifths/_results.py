@@ -1,4 +1,4 @@
-"""What every result can do: print itself, become JSON, records, a dataframe, Markdown, a picture.
+"""What every result can do: print itself, become JSON, a dataframe, Markdown, HTML, a picture.
 
 A result is a frozen dataclass that derives from `Result`. How it looks is decided elsewhere: in
 `_report` (the result as a `Document`) and in `_plot` (the result as a picture).
@@ -6,7 +6,6 @@ A result is a frozen dataclass that derives from `Result`. How it looks is decid
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -104,7 +103,9 @@ class Result:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        report = _room("_report")
+        fragment: str = report.document_fragment(report.to_document(self))
+        return fragment
 
     def to_dict(self) -> dict[str, Any]:
         """Return every field, ready for JSON: undefined figures are None."""
@@ -149,6 +150,12 @@ class Result:
         report = _room("_report")
         text: str = report.document_markdown(report.to_document(self))
         return text
+
+    def to_html(self) -> str:
+        """Return the same as a page of HTML, with charts: one file that works offline."""
+        report = _room("_report")
+        page: str = report.document_page(report.to_document(self), report.to_charts(self))
+        return page
 
     @overload
     def plot(self, ax: None = None) -> Figure: ...

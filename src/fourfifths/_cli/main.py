@@ -59,9 +59,20 @@ COMMANDS: Mapping[str, CommandEntry] = {
         ),
     ),
     "verify": CommandEntry(
-        module="certify",
-        summary="Run a certificate again and check that the result is the same.",
-        examples=("fourfifths verify c.json loans.csv", "fourfifths verify certificate.json adult"),
+        module="verify",
+        summary="Check what was filed: run a certificate again, compare a pack with its manifest.",
+        examples=(
+            "fourfifths verify c.json loans.csv --require threshold=0.8,auditors=all",
+            "fourfifths verify report.zip loans.csv --trust auditor.pub",
+        ),
+    ),
+    "keygen": CommandEntry(
+        module="verify",
+        summary="Make a pair of keys that sign certificates and reports, and verify them.",
+        examples=(
+            "fourfifths keygen auditor",
+            "fourfifths certify loans.csv --protected sex --out c.json --sign auditor",
+        ),
     ),
     "repair": CommandEntry(
         module="repair",

@@ -1,0 +1,385 @@
+"""A chart as a small SVG: shapes have classes, and the page's style sheet has the colours.
+
+Marks differ in shape and curves in dashes, so that nothing rests on colour. The drawing is narrow
+and its labels stand above what they name, so that it can be read on a telephone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from markupsafe import Markup, escape
+
+from fourfifths._report.charts.chart import (
+    BarChart,
+    Chart,
+    Curve,
+    CurveChart,
+    DotChart,
+    Line,
+    MarkKind,
+)
+from fourfifths._text import printable
+
+WIDTH = 520
+LEFT, RIGHT, TOP = 8, 512, 22
+PLOT_LEFT = 46  # of a chart with numbers on its left
+ROW_HEIGHT = 38
+CURVE_HEIGHT = 240
+LINE_HEIGHT = 18
+MAX_LABEL = 52  # letters; the table beside the chart has the whole name
+LETTER_WIDTH = 6.6
+DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4", "1 2", "12 3", "6 2 1 2")
+# For a chart that stands alone; in a page the page's own style sheet is used.
+STANDALONE_STYLE = (
+    "text{font:13px system-ui,sans-serif;fill:#1b1f24}.muted{fill:#57606a}"
+    ".grid{stroke:#d8dee4}.axis{stroke:#57606a}.threshold{stroke:#1b1f24;stroke-width:1.5;"
+    "stroke-dasharray:5 3}.mark,.span{stroke:#0b5cad;fill:#0b5cad}.span{stroke-width:3}"
+    ".indicated{stroke:#a8201a;fill:#a8201a}.open{fill:#fff}.reference{stroke:#57606a;"
+    "fill:#57606a}.curve{fill:none;stroke-width:2}.c0{stroke:#0b5cad}.c1{stroke:#a8201a}"
+    ".c2{stroke:#1a7f37}.c3{stroke:#8250df}.band{stroke:none;opacity:.15}.f0{fill:#0b5cad}"
+    ".f1{fill:#a8201a}.f2{fill:#1a7f37}.f3{fill:#8250df}.bar{stroke-width:.7}"
+    ".b0{fill:#0b5cad;stroke:#0b5cad}.b1{fill:#fff;stroke:#a8201a}.b2{fill:#1a7f37;stroke:#1a7f37}"
+    ".b3{fill:#fff;stroke:#8250df}"
+)
+COLOR_COUNT = 4
+MAX_DOTTED_POINTS = 20
+
+
+@dataclass(kw_only=True)
+class Drawing:
+    """Shapes that were drawn so far, and how high the picture is."""
+
+    height: float
+    shapes: list[str] = field(default_factory=list)
+
+    def next_line(self) -> float:
+        """Make room for one more line of the legend; return where it is written."""
+        self.height += LINE_HEIGHT
+        return self.height - 4
+
+    def text(self, x: float, y: float, text: str, *, kind: str = "", anchor: str = "start") -> None:
+        """Write a short text; a long name is cut off."""
+        letters = printable(text)
+        if len(letters) > MAX_LABEL:
+            letters = f"{letters[: MAX_LABEL - 1]}…"
+        self.shapes.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">'
+            f"{escape(letters)}</text>"
+        )
+
+    def line(self, start: tuple[float, float], end: tuple[float, float], *, kind: str) -> None:
+        """Draw a straight line."""
+        self.shapes.append(
+            f'<line x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}" '
+            f'class="{kind}"/>'
+        )
+
+    def mark(self, x: float, y: float, kind: MarkKind) -> None:
+        """Draw a mark: square, circle, open circle or diamond."""
+        if kind == "indicated":
+            shape = f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" class="mark '
+            self.shapes.append(f'{shape}indicated"/>')
+        elif kind == "reference":
+            points = (
+                f"{x:.1f},{y - 7:.1f} {x + 7:.1f},{y:.1f} {x:.1f},{y + 7:.1f} {x - 7:.1f},{y:.1f}"
+            )
+            self.shapes.append(f'<polygon points="{points}" class="mark reference"/>')
+        else:
+            style = "mark open" if kind == "not judged" else "mark"
+            width = ' stroke-width="2"' if kind == "not judged" else ""
+            self.shapes.append(
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5.5" class="{style}"{width}/>'
+            )
+
+    def path(self, points: Sequence[tuple[float, float]], *, kind: str, dashes: str = "") -> None:
+        """Draw a line through points."""
+        steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        pattern = f' stroke-dasharray="{dashes}"' if dashes else ""
+        self.shapes.append(f'<polyline points="{steps}" class="{kind}"{pattern}/>')
+
+    def area(self, points: Sequence[tuple[float, float]], *, kind: str) -> None:
+        """Fill the inside of points."""
+        steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.shapes.append(f'<polygon points="{steps}" class="{kind}"/>')
+
+
+def chart_svg(chart: Chart, *, is_standalone: bool = False) -> Markup:
+    """Return a chart as an SVG element, whose text alternative states the numbers.
+
+    Parameters
+    ----------
+    chart : Chart
+        Its title is not drawn: it is the caption of the figure.
+    is_standalone : bool
+        Whether it brings its own colours, for a file of its own or for another format.
+    """
+    if isinstance(chart, DotChart):
+        drawing = draw_dots(chart)
+    elif isinstance(chart, CurveChart):
+        drawing = draw_curves(chart)
+    else:
+        drawing = draw_bars(chart)
+    style = f"<style>{STANDALONE_STYLE}</style>" if is_standalone else ""
+    namespace = ' xmlns="http://www.w3.org/2000/svg"' if is_standalone else ""
+    alternative = escape(printable(f"{chart.title}. {chart.alt}"))
+    return Markup(
+        f'<svg{namespace} viewBox="0 0 {WIDTH} {drawing.height:.0f}" role="img" '
+        f'aria-label="{alternative}">{style}{"".join(drawing.shapes)}</svg>'
+    )
+
+
+def scale(limits: tuple[float, float], ends: tuple[float, float]) -> Callable[[float], float]:
+    """Return the function from values to positions; values beyond the limits stay at the ends."""
+    low, high = limits
+    start, end = ends
+    width = (high - low) or 1.0
+
+    def position(value: float) -> float:
+        return start + (min(max(value, low), high) - low) / width * (end - start)
+
+    return position
+
+
+def ticks(limits: tuple[float, float], count: int = 5) -> list[float]:
+    """Return round values within limits, about so many.
+
+    Examples
+    --------
+    >>> ticks((0, 1)), ticks((0, 4)), ticks((53.2, 92.8))
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.0, 1.0, 2.0, 3.0, 4.0], [60.0, 70.0, 80.0, 90.0])
+    """
+    low, high = limits
+    if not high > low:
+        return [low]
+    rough = (high - low) / count
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * power for size in (1, 2, 2.5, 5, 10) if size * power >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(index * step, 12) for index in range(first, last + 1)]
+
+
+def draw_dots(chart: DotChart) -> Drawing:
+    """Draw values with intervals, each below its label."""
+    bottom = TOP + ROW_HEIGHT * len(chart.marks)
+    drawing = Drawing(height=bottom + 42)
+    x = scale(chart.limits, (LEFT + 6, RIGHT - 6))
+    for tick in ticks(chart.limits):
+        drawing.line((x(tick), TOP), (x(tick), bottom), kind="grid")
+        drawing.text(x(tick), bottom + 16, f"{tick:g}", kind="muted", anchor="middle")
+    draw_vertical_lines(drawing, chart.lines, x, bottom)
+    drawing.text((LEFT + RIGHT) / 2, bottom + 34, chart.axis, kind="muted", anchor="middle")
+    for row, mark in enumerate(chart.marks):
+        y = TOP + ROW_HEIGHT * row + 27
+        label = printable(mark.label)
+        room = MAX_LABEL - len(mark.detail) - 2
+        label = label if len(label) <= room else f"{label[: room - 1]}…"
+        drawing.text(LEFT, y - 12, f"{label}  {mark.detail}" if mark.detail else label)
+        kind = mark.kind if mark.kind in ("indicated", "reference") else ""
+        if not math.isnan(mark.low):
+            is_open = math.isnan(mark.high) or mark.high > chart.limits[1]
+            end = x(chart.limits[1] if math.isnan(mark.high) else mark.high)
+            drawing.line((x(mark.low), y), (end, y), kind=f"span {kind}".strip())
+            if is_open:
+                # An arrow: the interval goes on.
+                drawing.area(
+                    [(end + 5, y), (end - 4, y - 5), (end - 4, y + 5)], kind=f"mark {kind}".strip()
+                )
+        if math.isnan(mark.value):
+            drawing.text(x(0), y + 4, "no ratio", kind="muted")
+        else:
+            drawing.mark(x(mark.value), y, mark.kind)
+    left = float(LEFT)
+    top = drawing.height + 12
+    for meaning, text in chart.meanings:
+        width = 24 + LETTER_WIDTH * len(text) + 14
+        if left > LEFT and left + width > RIGHT:
+            left, top = LEFT, top + LINE_HEIGHT
+        drawing.mark(left + 8, top - 4, meaning)
+        drawing.text(left + 20, top, text)
+        left += width
+    if chart.meanings:
+        drawing.height = top + 8
+    return drawing
+
+
+def draw_vertical_lines(
+    drawing: Drawing, lines: Sequence[Line], x: Callable[[float], float], bottom: float
+) -> None:
+    """Draw labelled lines from top to bottom."""
+    for line in lines:
+        kind = "threshold" if line.is_threshold else "axis"
+        drawing.line((x(line.value), TOP - 4), (x(line.value), bottom), kind=kind)
+        half = LETTER_WIDTH * len(line.label) / 2
+        middle = min(max(x(line.value), LEFT + half), RIGHT - half)
+        drawing.text(middle, TOP - 8, line.label, anchor="middle")
+
+
+def draw_axes(
+    drawing: Drawing,
+    *,
+    x_axis: str,
+    y_axis: str,
+    y_limits: tuple[float, float],
+    is_percent: bool,
+) -> Callable[[float], float]:
+    """Draw the axis of y and the names of both; return the scale of y."""
+    bottom = TOP + CURVE_HEIGHT
+    y = scale(y_limits, (bottom, TOP))
+    for tick in ticks(y_limits):
+        drawing.line((PLOT_LEFT, y(tick)), (RIGHT, y(tick)), kind="grid")
+        text = f"{100 * tick:g}%" if is_percent else f"{tick:g}"
+        drawing.text(PLOT_LEFT - 6, y(tick) + 4, text, kind="muted", anchor="end")
+    drawing.text(LEFT, 10, y_axis, kind="muted")
+    drawing.text((PLOT_LEFT + RIGHT) / 2, bottom + 36, x_axis, kind="muted", anchor="middle")
+    return y
+
+
+def draw_curves(chart: CurveChart) -> Drawing:
+    """Draw curves with bands, lines and single marks, and a legend below them."""
+    bottom = TOP + CURVE_HEIGHT
+    drawing = Drawing(height=bottom + 44)
+    y = draw_axes(
+        drawing, x_axis=chart.x_axis, y_axis=chart.y_axis, y_limits=chart.y_limits, is_percent=False
+    )
+    x = scale(chart.x_limits, (PLOT_LEFT, RIGHT - 10))
+    draw_x_labels(drawing, chart, x)
+    for index, curve in enumerate(chart.curves):
+        draw_curve(drawing, curve, index, x=x, y=y)
+    for line in chart.y_lines:
+        kind = "threshold" if line.is_threshold else "axis"
+        drawing.line((PLOT_LEFT, y(line.value)), (RIGHT, y(line.value)), kind=kind)
+        drawing.text(RIGHT, y(line.value) - 5, line.label, anchor="end")
+    for line in chart.x_lines:
+        kind = "threshold" if line.is_threshold else "axis"
+        drawing.line((x(line.value), TOP), (x(line.value), bottom), kind=kind)
+        is_right = x(line.value) > (PLOT_LEFT + RIGHT) / 2
+        offset, anchor = (-5, "end") if is_right else (5, "start")
+        drawing.text(x(line.value) + offset, bottom - 8, line.label, anchor=anchor)
+    for at, mark in chart.marks:
+        kind = "span indicated" if mark.kind == "indicated" else "span"
+        if not math.isnan(mark.low):
+            drawing.line((x(at), y(mark.low)), (x(at), y(mark.high)), kind=kind)
+        if not math.isnan(mark.value):
+            drawing.mark(x(at), y(mark.value), mark.kind)
+    for index, curve in enumerate(chart.curves):
+        top = drawing.next_line()
+        drawing.path(
+            [(LEFT, top - 4), (LEFT + 30, top - 4)],
+            kind=f"curve c{index % COLOR_COUNT}",
+            dashes=DASHES[index % len(DASHES)],
+        )
+        drawing.text(LEFT + 38, top, curve.label)
+    for _, mark in chart.marks:
+        top = drawing.next_line()
+        drawing.mark(LEFT + 15, top - 4, mark.kind)
+        drawing.text(LEFT + 38, top, mark.label)
+    drawing.height += 6
+    return drawing
+
+
+def draw_x_labels(drawing: Drawing, chart: CurveChart, x: Callable[[float], float]) -> None:
+    """Write numbers, or the names of stages, below the horizontal axis."""
+    labels = chart.x_labels or tuple((tick, f"{tick:g}") for tick in ticks(chart.x_limits))
+    room = max(6, int((RIGHT - PLOT_LEFT) / max(len(labels), 1) / LETTER_WIDTH))
+    for index, (value, label) in enumerate(labels):
+        anchor = "middle"
+        # A name at an end would be cut off in the middle.
+        if chart.x_labels and index in (0, len(labels) - 1):
+            anchor = "start" if index == 0 else "end"
+        shown = label if len(label) <= room else f"{label[: room - 1]}…"
+        drawing.text(x(value), TOP + CURVE_HEIGHT + 18, shown, kind="muted", anchor=anchor)
+
+
+def draw_curve(
+    drawing: Drawing,
+    curve: Curve,
+    index: int,
+    *,
+    x: Callable[[float], float],
+    y: Callable[[float], float],
+) -> None:
+    """Draw a curve and its band; colour and dashes follow from its number among the curves."""
+    color = index % COLOR_COUNT
+    for run in runs(curve, curve.low, curve.high) if curve.low else ():
+        lower = [(x(at), y(low)) for at, low, _ in run]
+        upper = [(x(at), y(high)) for at, _, high in run]
+        drawing.area([*lower, *upper[::-1]], kind=f"band f{color}")
+    for run in runs(curve, curve.y, curve.y):
+        points = [(x(at), y(value)) for at, value, _ in run]
+        drawing.path(points, kind=f"curve c{color}", dashes=DASHES[index % len(DASHES)])
+        # Few points are stages or amounts: each is a value of its own.
+        if len(curve.x) <= MAX_DOTTED_POINTS and not curve.is_stepped:
+            drawing.shapes += [
+                f'<circle cx="{at:.1f}" cy="{value:.1f}" r="3" class="f{color}"/>'
+                for at, value in points
+            ]
+
+
+def runs(
+    curve: Curve, low: Sequence[float], high: Sequence[float]
+) -> list[list[tuple[float, float, float]]]:
+    """Return the values between gaps; of a stepped curve with the corners of its steps.
+
+    Examples
+    --------
+    >>> curve = Curve(label="", x=(1, 2, 3), y=(5, 6, math.nan), is_stepped=True)
+    >>> runs(curve, curve.y, curve.y)
+    [[(1, 5, 5), (1, 6, 6), (2, 6, 6)]]
+    """
+    found: list[list[tuple[float, float, float]]] = [[]]
+    for at, lower, upper in zip(curve.x, low, high, strict=True):
+        if math.isnan(lower) or math.isnan(upper):
+            found.append([])
+        else:
+            found[-1].append((at, lower, upper))
+    kept = [run for run in found if run]
+    if not curve.is_stepped:
+        return kept
+    return [
+        [
+            run[0],
+            *(
+                corner
+                for (at, _, _), following in pairwise(run)
+                for corner in ((at, following[1], following[2]), following)
+            ),
+        ]
+        for run in kept
+    ]
+
+
+def draw_bars(chart: BarChart) -> Drawing:
+    """Draw the bars of each group beside each other, in the order of the legend."""
+    bottom = TOP + CURVE_HEIGHT
+    drawing = Drawing(height=bottom + 44)
+    y = draw_axes(
+        drawing, x_axis=chart.x_axis, y_axis=chart.y_axis, y_limits=chart.y_limits, is_percent=True
+    )
+    slot = (RIGHT - PLOT_LEFT) / max(len(chart.labels), 1)
+    width = 0.86 * slot / max(len(chart.series), 1)
+    every = max(1, math.ceil(len(chart.labels) * 24 / (RIGHT - PLOT_LEFT)))
+    for index, label in enumerate(chart.labels):
+        left = PLOT_LEFT + slot * index + 0.07 * slot
+        if index % every == 0:
+            drawing.text(left + slot * 0.43, bottom + 18, label, kind="muted", anchor="middle")
+        for order, bars in enumerate(chart.series):
+            height = bottom - y(bars.values[index])
+            drawing.shapes.append(
+                f'<rect x="{left + width * order:.2f}" y="{bottom - height:.1f}" '
+                f'width="{width:.2f}" height="{height:.1f}" class="bar b{order % COLOR_COUNT}"/>'
+            )
+    for order, bars in enumerate(chart.series):
+        top = drawing.next_line()
+        drawing.shapes.append(
+            f'<rect x="{LEFT}" y="{top - 11:.1f}" width="14" height="12" '
+            f'class="bar b{order % COLOR_COUNT}"/>'
+        )
+        place = ("first", "second", "third", "fourth")[order % COLOR_COUNT]
+        drawing.text(LEFT + 22, top, f"{bars.label} ({place} bar)")
+    drawing.height += 6
+    return drawing
