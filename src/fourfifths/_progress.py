@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Protocol
 
 from fourfifths._text import printable
+
+
+class Advance(Protocol):
+    """What a long run calls after its steps."""
+
+    def __call__(self, step: str, count: int = 1, /) -> None:
+        """Say that so many steps of this name are done."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
     """What a long run calls after each of its steps, with the name of that step."""
 
-    advance: Callable[[str], None]
+    advance: Advance
 
 
 @contextmanager
@@ -34,7 +42,7 @@ def steps(title: str, total: int, *, enabled: bool = True) -> Iterator[Steps]:
     enabled : bool
     """
     if not enabled or not (sys.stderr.isatty() or notebook_shows_bars()):
-        yield Steps(advance=lambda _: None)
+        yield Steps(advance=lambda _step, _count=1: None)
         return
     from rich.console import Console
     from rich.markup import escape
@@ -44,7 +52,9 @@ def steps(title: str, total: int, *, enabled: bool = True) -> Iterator[Steps]:
         task = bar.add_task(escape(printable(title)), total=total)
         # A step may name a group or a column. That is data, never markup.
         yield Steps(
-            advance=lambda step: bar.update(task, advance=1, description=escape(printable(step)))
+            advance=lambda step, count=1: bar.update(
+                task, advance=count, description=escape(printable(step))
+            )
         )
 
 

@@ -337,6 +337,7 @@ def opened(
     decimal: Decimal | None,
     known: Sequence[str] | None,
     exact_values: bool,
+    hive: bool = False,
 ) -> Table:
     """Open the table as the options of the command say."""
     from fourfifths._tables.table import read_table
@@ -348,6 +349,7 @@ def opened(
         decimal=None if decimal is None else decimal.value,
         known=known or (),
         exact_values=exact_values,
+        hive=hive,
     )
 
 

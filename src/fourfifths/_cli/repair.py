@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import asdict
 from enum import StrEnum
@@ -47,7 +48,7 @@ from fourfifths._results import json_text
 from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
-    from fourfifths._effect.files import FileRepair
+    from fourfifths._effect.files import FileRepair, StreamedFileRepair
     from fourfifths._repair.proof import Proof
     from fourfifths._results import Result
 
@@ -210,6 +211,18 @@ def repair(
             "before and after, quick counts the changed cells.  [default: full; with --apply none]"
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Repair a file in chunks if it would take more memory, such as 2GB.  [default: "
+            "half of the machine's]",
+        ),
+    ] = None,
+    hive: Annotated[  # noqa: FBT002 - typer's way to make a flag
+        bool,
+        typer.Option("--hive", help="Names of folders, such as year=2025, are columns too."),
+    ] = False,
     output_format: Annotated[
         PageFormat, typer.Option("--format", help="How to show what the repair did.")
     ] = PageFormat.TABLE,
@@ -238,7 +251,9 @@ def repair(
         decimal=decimal,
         known=known,
         exact_values=exact_values,
+        hive=hive,
     )
+    memory_limit = None if memory is None else bytes_of(memory)
     # Before OUT may take the place of the file.
     provenance = provenance_of(source)
     about = Subject(name=Path(source).name, sha256=provenance.sha256)
@@ -297,7 +312,12 @@ def repair(
                     f"{option}: has no meaning with --apply unless the effect is measured; leave "
                     "it out, or give --effect quick or --effect full"
                 )
-        repaired = apply_repair(table, apply, roles=None if detail is EffectChoice.NONE else roles)
+        repaired = apply_repair(
+            table,
+            apply,
+            roles=None if detail is EffectChoice.NONE else roles,
+            memory=memory_limit,
+        )
     else:
         repaired = repair_file(
             table,
@@ -312,6 +332,7 @@ def repair(
             | {"random_state": random_state or 0},
             unknown=unknown or (),
             roles=roles,
+            memory=memory_limit,
         )
     repaired.write(out)
     typer.echo(f"wrote {out}", err=True)
@@ -328,7 +349,7 @@ def repair(
 
 
 def show_repair(
-    repaired: FileRepair,
+    repaired: FileRepair | StreamedFileRepair,
     proof: Proof | None,
     *,
     detail: EffectChoice,
@@ -362,6 +383,21 @@ def block_count_of(text: str) -> int | Literal["certified"]:
         return int(text)
     except ValueError:
         raise OptionError(f"--blocks {text}: expected a whole number, or 'certified'") from None
+
+
+def bytes_of(text: str) -> int:
+    """Return a size such as 500MB, 2GB or 1.5GiB in bytes.
+
+    Examples
+    --------
+    >>> bytes_of("2GB"), bytes_of("1.5 GiB")
+    (2000000000, 1610612736)
+    """
+    size = re.fullmatch(r"([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?", text.strip(), re.IGNORECASE)
+    if size is None:
+        raise OptionError(f"--memory {text}: expected a size such as 500MB or 2GB")
+    base = 1024 if size[3] else 1000
+    return int(float(size[1]) * base ** " kmgt".index(size[2].lower() or " "))
 
 
 def amount_of(text: str) -> float | Literal["certified"]:

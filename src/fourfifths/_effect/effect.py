@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from fourfifths._arrays import BoolArray, CodeArray, FloatArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._certify.certify import MAX_ROWS, certify
 from fourfifths._certify.plan import check_options
 from fourfifths._certify.result import Certificate
@@ -151,10 +151,16 @@ def effect(
     )
 
 
-def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> None:
+def check_audit_roles(
+    fitted: FittedRepair,
+    rows: Rows,
+    roles: AuditRoles,
+    values: Callable[[str], tuple[nw.Series[Any], IntArray | None]] | None = None,
+) -> None:
     """Raise an error if the outcome, its favorable value, the reference or beta cannot be used.
 
-    It takes no audit, so that a misspelt name is an error before anything is written.
+    It takes no audit, so that a misspelt name is an error before anything is written. `values`
+    returns the values of a column and their counts, if `rows` are not all of the table.
     """
     strata = fitted.strata
     if roles.outcome is not None:
@@ -164,7 +170,10 @@ def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> No
                 f"columns: {roles.outcome!r} is the outcome; it cannot be repaired, nor make the "
                 "strata"
             )
-        outcome_of(rows.dataframe[roles.outcome], roles.favorable, rows.unknown, rows.reading)
+        outcomes, row_counts = (
+            values(roles.outcome) if values else (rows.dataframe[roles.outcome], None)
+        )
+        outcome_of(outcomes, roles.favorable, rows.unknown, rows.reading, row_counts=row_counts)
     for column, group in _designated(fitted, roles).items():
         if column not in strata.by:
             raise ColumnError(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
@@ -26,11 +27,21 @@ from fourfifths._effect.effect import (
 from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import ModelImpact, RepairEffect
+from fourfifths._progress import steps
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.repairer import Repairer
+from fourfifths._repair.streamed import (
+    IdentifiedRows,
+    fit_streamed,
+    identify,
+    repaired_chunks,
+    sampled_rows,
+)
+from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
+from fourfifths._tables.engines.engine import ChunkEngine, TableEngine, engine_of
 from fourfifths._tables.groups import days_of_ages, edges_of
-from fourfifths._tables.load import Rows, load_rows, with_columns
-from fourfifths._tables.roles import Roles, assign_roles, check_tokens, outcome_of
+from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
+from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import (
@@ -39,10 +50,10 @@ from fourfifths.errors import (
     OptionError,
     OutcomeError,
     ReadingWarning,
-    TableError,
     nearest,
 )
 
+MAX_EFFECT_ROWS = 100_000  # of a file that is not in memory
 # pandas writes an index without a name into a Parquet file as a column of this name.
 PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
 
@@ -81,28 +92,7 @@ class FileRepair:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the repaired table; repaired numbers of a CSV are numbers in a Parquet file."""
-        rows = self.after
-        if self.repairer.drop_protected:
-            kept = rows.dataframe.drop(*self.repairer.strata_.columns)
-            rows = replace(rows, frame=kept, _columns={})
-        if str(path).lower().endswith(".parquet"):
-            # Only text is read as numbers: in other columns NaN and null stay what they are.
-            text_columns = [
-                column
-                for column in self.repairer.column_types_
-                if column.kind in ("number", "integer")
-                and rows.dataframe[column.name].dtype == nw.String
-            ]
-            formats = {column.name: column.number_format for column in text_columns}
-            frame = rows.with_numbers(list(formats), formats=formats).dataframe
-            # The type is the repair's, so that a file with only whole numbers, or none, has it too.
-            floats = [
-                frame[column.name].cast(nw.Float64())
-                for column in text_columns
-                if column.kind == "number" or frame[column.name].dtype == nw.String
-            ]
-            rows = replace(rows, frame=frame.with_columns(*floats), _columns={})
-        rows.write(path)
+        written_rows(self.repairer, self.after, path).write(path)
 
     def effect(
         self,
@@ -149,6 +139,126 @@ class FileRepair:
         return replace(self.before, frame=with_columns(frame, columns), _columns={})
 
 
+def written_rows(repairer: Repairer, rows: Rows, path: str | os.PathLike[str]) -> Rows:
+    """Return repaired rows as they are written to a file: in a Parquet file, numbers are numbers.
+
+    Without the stratifying columns, if these are dropped.
+    """
+    if repairer.drop_protected:
+        kept = rows.dataframe.drop(*repairer.strata_.columns)
+        rows = replace(rows, frame=kept, _columns={})
+    if not str(path).lower().endswith(".parquet"):
+        return rows
+    # Only text is read as numbers: in other columns NaN and null stay what they are.
+    text_columns = [
+        column
+        for column in repairer.column_types_
+        if column.kind in ("number", "integer") and rows.dataframe[column.name].dtype == nw.String
+    ]
+    formats = {column.name: column.number_format for column in text_columns}
+    frame = rows.with_numbers(list(formats), formats=formats).dataframe
+    # The type is the repair's, so that rows with only whole numbers, or none, have it too.
+    typed = [
+        frame[column.name].cast(nw.Float64() if column.kind == "number" else nw.Int64())
+        for column in text_columns
+        if column.kind == "number" or frame[column.name].dtype == nw.String
+    ]
+    return replace(rows, frame=frame.with_columns(*typed), _columns={})
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamedFileRepair:
+    """The repair of a file that is larger than memory; `write` repairs it chunk by chunk.
+
+    Attributes
+    ----------
+    repairer : Repairer
+    source : ChunkedTable
+    identified : IdentifiedRows
+    roles, not_features, certified_amount, is_fitted, notes
+        As in `FileRepair`.
+    row_count : int
+        About how many rows there are.
+    """
+
+    repairer: Repairer
+    source: ChunkedTable
+    identified: IdentifiedRows
+    roles: AuditRoles
+    not_features: tuple[str, ...]
+    certified_amount: CertifiedAmount | None
+    is_fitted: bool
+    notes: tuple[str, ...]
+    row_count: int
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the repaired table, with the bytes that it would have if it fitted into memory."""
+        with steps("writing rows", self.row_count) as progress:
+            chunks = repaired_chunks(
+                self.repairer,
+                self.source,
+                self.identified,
+                is_fitted=self.is_fitted,
+                advance=progress.advance,
+            )
+            write_row_chunks(
+                path,
+                (
+                    written_rows(self.repairer, repaired_rows(rows, output), path)
+                    for rows, output in chunks
+                ),
+            )
+
+    def effect(
+        self,
+        detail: EffectDetail = "full",
+        *,
+        certify: Callable[..., Certificate] = certify,
+        model_impact: Callable[..., ModelImpact | None] = model_impact,
+    ) -> RepairEffect:
+        """Return what the repair did to some of the rows, which are drawn at random."""
+        fitted = self.repairer.fitted_
+        before, places = sampled_rows(
+            self.source, self.identified, fitted.strata, most=MAX_EFFECT_ROWS
+        )
+        output = fitted.transform(
+            before,
+            fitted.strata.codes_of(before, unseen=self.repairer.unseen),
+            method=self.repairer.method,
+            amount=self.repairer.amount,
+            unseen=self.repairer.unseen,
+            places=places,
+        )
+        repair = FileRepair(
+            repairer=self.repairer,
+            before=before,
+            after=repaired_rows(before, output),
+            roles=self.roles,
+            not_features=self.not_features,
+            certified_amount=self.certified_amount,
+            is_fitted=self.is_fitted,
+            notes=self.notes,
+        )
+        result = repair.effect(detail, certify=certify, model_impact=model_impact)
+        rows = sum(self.identified.sizes)
+        if len(before) == rows:
+            return result
+        sampled = (
+            f"the effect was measured on {len(before):,} of the {rows:,} rows, drawn at random"
+        )
+        return replace(result, notes=(sampled, *result.notes))
+
+    def proof(self) -> Proof | None:
+        """Return what is proven of the repaired columns; None of a repair by column."""
+        proof: Proof | None = self.repairer.proof_
+        return proof
+
+
+def repaired_rows(rows: Rows, output: Output | RecordOutput) -> Rows:
+    """Return rows with their repair."""
+    return replace(rows, frame=output.repaired_frame(), _columns={})
+
+
 def repair_file(
     source: TableLike,
     *,
@@ -162,8 +272,9 @@ def repair_file(
     unknown: Any = (),
     roles: AuditRoles | None = None,
     options: Mapping[str, Any] | None = None,
+    memory: int | None = None,
     least_certified_amount: Callable[..., CertifiedAmount] = least_certified_amount,
-) -> FileRepair:
+) -> FileRepair | StreamedFileRepair:
     """Fit a repair to a file, and apply it to the same rows.
 
     Parameters
@@ -179,6 +290,9 @@ def repair_file(
     roles : AuditRoles, optional
     options : mapping, optional
         Other arguments of `Repairer`.
+    memory : int, optional
+        How many bytes a repair in memory may take; a larger file is repaired in chunks. By default
+        half of the machine's.
     least_certified_amount : callable
         What searches for the amount.
     """
@@ -188,20 +302,24 @@ def repair_file(
     stratifying = tuple(dict.fromkeys(protected or stratify_by or ()))
     if not stratifying and table.dataset is None:
         raise ColumnError("protected: name the protected columns, as in protected=['sex']")
-    rows = load_rows(table, unknown_tokens(unknown))
-    if not len(rows):
-        raise TableError(f"{rows.name}: the table has no rows")
-    check_tokens(rows.dataframe, rows.unknown)
+    engine = engine_of(table, unknown_tokens(unknown), table.reading, memory=memory)
+    rows = engine.schema
     rows.check_columns(stratifying, "protected")
     table_roles, audit_roles = _roles(
-        table, rows, stratifying=stratifying or None, roles=roles, bands=bands, ages=ages
+        table,
+        engine,
+        stratifying=stratifying or None,
+        columns=columns,
+        roles=roles,
+        bands=bands,
+        ages=ages,
     )
     stratifying = table_roles.protected
 
     key = (options or {}).get("key")
     if key is not None:
         rows.check_columns([key], f"key={key!r}")
-    names = _repaired_columns(rows, columns, table_roles, key)
+    names = _repaired_columns(engine, columns, table_roles, key)
     for name in orders or ():
         if name not in names:
             raise ColumnError(
@@ -234,6 +352,15 @@ def repair_file(
     key = [repairer.key] if repairer.key else []
     needed = list(dict.fromkeys([*key, *stratifying, *names, *kept]))
     certified_amount = None
+    if isinstance(engine, ChunkEngine):
+        return _fit_in_chunks(
+            repairer,
+            engine,
+            needed,
+            amount=amount,
+            roles=audit_roles,
+            not_features=table_roles.not_features,
+        )
     if amount == "certified":
         outcome = [audit_roles.outcome] if audit_roles.outcome and not kept else []
         with warnings_shown_otherwise():
@@ -282,12 +409,58 @@ def warnings_shown_otherwise() -> Iterator[None]:
         yield
 
 
+def _fit_in_chunks(
+    repairer: Repairer,
+    engine: ChunkEngine,
+    names: Sequence[str],
+    *,
+    amount: float | Literal["certified"],
+    roles: AuditRoles,
+    not_features: tuple[str, ...],
+) -> StreamedFileRepair:
+    """Fit a repair to a file that is larger than memory."""
+    if amount == "certified":
+        raise OptionError(
+            "amount='certified': the least certified amount is searched in memory only, and the "
+            "file is larger than memory=; give an amount, or search on some of the rows"
+        )
+    repairer.set_params(amount=amount)
+    files = ExitStack()
+    try:
+        with steps("reading rows", engine.row_count) as progress, warnings_shown_otherwise():
+            identified = fit_streamed(
+                repairer, engine, names, files=files, advance=progress.advance
+            )
+        check_audit_roles(repairer.fitted_, engine.schema, roles, engine.values)
+    except BaseException:
+        files.close()
+        raise
+    mixed = tuple(
+        f"column {name!r} holds numbers and words; it was repaired as categories"
+        for name in engine.schema.mixed_columns(repairer.column_types_, repairer.columns)
+    )
+    repair = StreamedFileRepair(
+        repairer=repairer,
+        source=engine.source,
+        identified=identified,
+        roles=roles,
+        not_features=not_features,
+        certified_amount=None,
+        is_fitted=True,
+        notes=(*engine.schema.notes, *mixed, *repairer.notes_),
+        row_count=engine.row_count,
+    )
+    weakref.finalize(repair, files.close)
+    return repair
+
+
 def apply_repair(
     source: TableLike,
     saved: str | os.PathLike[str],
     *,
     roles: AuditRoles | None = None,
-) -> FileRepair:
+    memory: int | None = None,
+) -> FileRepair | StreamedFileRepair:
     """Apply a saved repair to a file; nothing is fitted.
 
     Parameters
@@ -298,6 +471,8 @@ def apply_repair(
         What `Repairer.save` wrote.
     roles : AuditRoles, optional
         For audits of its effect. Without it there are none, and nothing about them is checked.
+    memory : int, optional
+        As for `repair_file`.
     """
     repairer = Repairer.load(saved)
     if repairer.strata_.passed:
@@ -306,18 +481,25 @@ def apply_repair(
             "table, and a file has no others; apply it in Python, transform(X, protected=values)"
         )
     table = open_table(source)
-    rows = load_rows(table, unknown_tokens(repairer.unknown))
-    rows = replace(rows, reading=repairer.reading)
+    engine = engine_of(table, unknown_tokens(repairer.unknown), repairer.reading, memory=memory)
+    rows = engine.schema
     rows.check_columns(repairer.fitted_.needed_columns, "the saved repair")
     not_features: tuple[str, ...] = ()
     if roles is not None:
         table_roles, roles = _roles(
-            table, rows, stratifying=repairer.strata_.columns, roles=roles, bands=None
+            table,
+            engine,
+            stratifying=repairer.strata_.columns,
+            columns=(),
+            roles=roles,
+            bands=None,
         )
-        check_audit_roles(repairer.fitted_, rows, roles)
+        check_audit_roles(repairer.fitted_, rows, roles, engine.values)
         kept = [repairer.keep] if isinstance(repairer.keep, str) else repairer.keep or ()
         # The outcome that is kept is no column that a rule would use.
         not_features = (*table_roles.not_features, *kept)
+    if isinstance(engine, ChunkEngine):
+        return _apply_in_chunks(repairer, engine, roles=roles, not_features=not_features)
     return _repaired(
         repairer,
         rows,
@@ -329,11 +511,55 @@ def apply_repair(
     )
 
 
+def _apply_in_chunks(
+    repairer: Repairer,
+    engine: ChunkEngine,
+    *,
+    roles: AuditRoles | None,
+    not_features: tuple[str, ...],
+) -> StreamedFileRepair:
+    """Apply a saved repair to a file that is larger than memory."""
+    fitted = repairer.fitted_
+    row_count = engine.source.about_rows
+    files = ExitStack()
+    try:
+        with steps("reading rows", row_count) as progress:
+            identified = identify(
+                engine.source,
+                fitted.needed_columns,
+                strata=fitted.strata,
+                numbers=lambda rows: fitted.numbers(rows, repairer.unseen),
+                seed=fitted.seed,
+                key=fitted.key,
+                unseen=repairer.unseen,
+                row_count=row_count,
+                files=files,
+                advance=progress.advance,
+            )
+    except BaseException:
+        files.close()
+        raise
+    repair = StreamedFileRepair(
+        repairer=repairer,
+        source=engine.source,
+        identified=identified,
+        roles=roles or AuditRoles(),
+        not_features=not_features,
+        certified_amount=None,
+        is_fitted=False,
+        notes=engine.schema.notes,
+        row_count=sum(identified.sizes),
+    )
+    weakref.finalize(repair, files.close)
+    return repair
+
+
 def _roles(
     table: Table,
-    rows: Rows,
+    engine: TableEngine,
     *,
     stratifying: tuple[str, ...] | None,
+    columns: Sequence[str] | None,
     roles: AuditRoles | None,
     bands: Mapping[str, Sequence[float]] | None,
     ages: Mapping[str, date | str] | None = None,
@@ -343,7 +569,7 @@ def _roles(
     A misspelt outcome or favorable value, or a wrong beta, is an error here, before anything is
     computed.
     """
-    roles = roles or AuditRoles()
+    roles, rows = roles or AuditRoles(), engine.schema
     check_beta(roles)
     if roles.outcome is not None:
         rows.check_columns([roles.outcome], "outcome")
@@ -358,8 +584,15 @@ def _roles(
         unknown=rows.unknown,
         outcome_is="optional",
     )
+    outcome = () if assigned.outcome is None else (assigned.outcome,)
+    if columns:
+        rows.check_columns(columns, "columns")
+    engine.scan((*assigned.protected, *outcome), columns)
+    if columns != ():  # a saved repair says itself what is unknown
+        engine.check_tokens()
     if assigned.outcome is not None:
-        outcome_of(rows.dataframe[assigned.outcome], assigned.favorable, rows.unknown, rows.reading)
+        values, row_counts = engine.values(assigned.outcome)
+        outcome_of(values, assigned.favorable, rows.unknown, rows.reading, row_counts=row_counts)
     reference = {
         column: group
         for column, group in assigned.designated.items()
@@ -374,16 +607,17 @@ def _roles(
 
 
 def _repaired_columns(
-    rows: Rows, columns: Sequence[str] | None, roles: Roles, key: str | None
+    engine: TableEngine, columns: Sequence[str] | None, roles: Roles, key: str | None
 ) -> tuple[str, ...]:
     """Return the columns that are named, or all that a rule could use and that may be changed."""
+    rows = engine.schema
     if not columns:
         if roles.outcome is None:
             raise ColumnError(
                 "columns: which columns to repair is not known; name them, or name the outcome, "
                 "outcome='...', so that all others can be repaired"
             )
-        names = rows.repairable((*roles.not_features, key))
+        names = engine.repairable((*roles.not_features, key))
         return tuple(name for name in names if not PANDAS_INDEX.match(name))
     names = tuple(dict.fromkeys(rows.check_columns(columns, "columns")))
     for name in roles.protected:

@@ -29,7 +29,7 @@ from fourfifths._repair.blocks import (
     place,
     typical_records,
 )
-from fourfifths._repair.draws import RowDraws
+from fourfifths._repair.draws import Purpose, RowDraws
 from fourfifths._repair.guide import (
     EstimatorGuide,
     Guide,
@@ -55,6 +55,9 @@ PLANNING_SHARE = 0.3
 # A small table plans on half of its rows, up to so many: with fewer, scores are mostly noise.
 MIN_PLANNING_ROWS = 1_000
 MAX_PLANNING_SHARE = 0.5
+# A larger table is fitted on so many of its rows, by draw. That bounds the memory and the time of a
+# fit: more rows would hardly better a score, nor prove more than a few blocks further.
+MAX_FIT_ROWS = 1_000_000
 DEFAULT_BETA = 0.1  # where no outcome has two values
 MAX_UNPROVEN_BLOCKS = 16
 MIN_ROWS_PER_UNPROVEN_BLOCK = 20
@@ -195,7 +198,10 @@ def fit_block_model(
     for column, column_type in zip(columns, column_types, strict=True):
         if column_type.kind == "integer":
             check_exact(column_type, float(np.fmax.reduce(np.abs(column), initial=0.0)))
-    is_planning = planning_rows(codes, draws)
+    fit_codes = np.full_like(codes, -1)
+    fitted = fit_rows(codes, draws)
+    fit_codes[fitted] = codes[fitted]
+    is_planning = planning_rows(fit_codes, draws)
     guide = fit_guide(
         columns,
         column_types,
@@ -216,7 +222,7 @@ def fit_block_model(
         return partial(guide.scores, None, [column[positions] for column in columns])
 
     planning = np.flatnonzero(is_planning)
-    placing = np.flatnonzero(~is_planning & (codes >= 0))
+    placing = np.flatnonzero(~is_planning & (fit_codes >= 0))
     equal_rows = expected_equal_rows(draws, codes, planning=planning, placing=placing)
     if block_count == "certified":
         row_counts = np.bincount(codes[placing])
@@ -288,6 +294,37 @@ def record_counts(blocks: Blocks, index: IntArray, codes: CodeArray) -> IntArray
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
+def fit_quotas(row_counts: IntArray) -> IntArray:
+    """Return how many rows of each stratum a table is fitted on: all, unless it is large.
+
+    Half of the rows are shared out in proportion to the strata, and half evenly, so that a small
+    stratum of a large table is not left with a handful.
+
+    Examples
+    --------
+    >>> fit_quotas(np.array([3_000, 900]))
+    array([3000,  900])
+    >>> fit_quotas(np.array([3_000_000, 1_000_000, 20]))
+    array([541664, 291665,     20])
+    """
+    total = int(row_counts.sum())
+    if total <= MAX_FIT_ROWS:
+        return row_counts.copy()
+    in_proportion = MAX_FIT_ROWS * row_counts // (2 * total)
+    return np.minimum(row_counts, in_proportion + MAX_FIT_ROWS // (2 * row_counts.size))
+
+
+def fit_rows(codes: CodeArray, draws: RowDraws) -> IntArray:
+    """Return the rows that a table is fitted on, in its order: of a large one, some by draw.
+
+    The draw comes from a hash of the row, not from its values or its stratum. So the rows of a
+    stratum are a random sample of it, and the law of the shares stays what it is.
+    """
+    known = np.flatnonzero(codes >= 0)
+    quotas = fit_quotas(np.bincount(codes[known]))
+    return first_drawn(known, codes, draws, most=quotas, purpose="sample")
+
+
 def planning_rows(codes: CodeArray, draws: RowDraws) -> BoolArray:
     """Return which rows are planned on: the same share of each stratum, by draw."""
     known = np.flatnonzero(codes >= 0)
@@ -299,7 +336,12 @@ def planning_rows(codes: CodeArray, draws: RowDraws) -> BoolArray:
 
 
 def first_drawn(
-    positions: IntArray, codes: CodeArray, draws: RowDraws, *, most: IntArray
+    positions: IntArray,
+    codes: CodeArray,
+    draws: RowDraws,
+    *,
+    most: IntArray,
+    purpose: Purpose = "plan",
 ) -> IntArray:
     """Return so many rows of each stratum, by draw, in the order of the table.
 
@@ -313,12 +355,14 @@ def first_drawn(
         Of each row of the table.
     most : int array
         How many rows of each stratum are taken; all if it has fewer.
+    purpose : str
+        Of the draw.
     """
     strata = codes[positions]
     sizes = np.bincount(strata, minlength=most.size)
     if np.all(sizes <= most):
         return positions
-    order = np.lexsort((draws.take(positions).uniforms("plan"), strata))
+    order = np.lexsort((draws.take(positions).uniforms(purpose), strata))
     place_in_stratum = np.arange(order.size) - (np.cumsum(sizes) - sizes)[strata[order]]
     return np.sort(positions[order[place_in_stratum < most[strata[order]]]])
 
@@ -477,23 +521,29 @@ def block_records(
 
 
 def own_beta(
-    outcomes: Sequence[Outcome], codes: CodeArray, favorable: Sequence[Any] | None
+    outcomes: Sequence[Outcome],
+    codes: CodeArray,
+    favorable: Sequence[Any] | None,
+    *,
+    row_counts: IntArray | None = None,
 ) -> float:
     """Return the lowest selection rate of a stratum, from a single outcome.
 
     Without favorable values, the lower of the two rates of two classes is taken: a lower beta
     claims more, and is harder to prove. A stratum in which nobody was selected does not count: a
     rule that selects nobody has no ratio. Of numbers, and of several classes without favorable
-    values, there is no rate, and a tenth is taken.
+    values, there is no rate, and a tenth is taken. `row_counts` says for how many rows of a table
+    each stands; by default for itself.
     """
     if len(outcomes) != 1 or (outcomes[0].kind != "binary" and favorable is None):
         return DEFAULT_BETA
     outcome = outcomes[0]
     favorable_codes = [1] if favorable is None else [*map(outcome.classes.index, favorable)]
     known = np.flatnonzero((codes >= 0) & ~np.isnan(outcome.values))
-    sizes = np.bincount(codes[known])
+    weights = np.ones(known.size) if row_counts is None else row_counts[known]
+    sizes = np.bincount(codes[known], weights=weights)
     is_favorable = np.isin(outcome.values[known], favorable_codes)
-    selected = np.bincount(codes[known], weights=is_favorable, minlength=sizes.size)
+    selected = np.bincount(codes[known], weights=weights * is_favorable, minlength=sizes.size)
     rates = selected[sizes > 0] / sizes[sizes > 0]
     if favorable is None:
         rates = np.minimum(rates, 1 - rates)

@@ -14,12 +14,21 @@ from typing import Literal
 import numpy as np
 
 from fourfifths._arrays import FloatArray, HashArray, IntArray
-from fourfifths._tables.identity import content_hash, key_hash, mix, places_among_equals
+from fourfifths._tables.identity import (
+    content_hash,
+    key_hash,
+    key_words,
+    mix,
+    places_among_equals,
+)
 from fourfifths._tables.load import Rows
 
 # What a draw is for. Draws of one row for different purposes are independent of each other.
-Purpose = Literal["plan", "order", "tie", "leaf", "variety", "amount", "column"]
-PURPOSES: tuple[Purpose, ...] = ("plan", "order", "tie", "leaf", "variety", "amount", "column")
+Purpose = Literal["plan", "order", "tie", "leaf", "variety", "amount", "column", "sample"]
+PURPOSES: tuple[Purpose, ...] = (
+    *("plan", "order", "tie", "leaf", "variety", "amount", "column"),
+    "sample",
+)
 SEED_LIMIT = 2**64  # a seed is hashed as one word
 BITS_DROPPED = np.uint64(11)  # a float holds 53 of 64 bits
 UNIT = 2.0**-53
@@ -85,6 +94,7 @@ def draws_of(
     *,
     seed: int,
     key: str | None,
+    places: IntArray | None = None,
 ) -> RowDraws:
     """Return the draws of rows, by their key or else by their content.
 
@@ -96,11 +106,31 @@ def draws_of(
     seed : int
     key : str or None
         The column that identifies a row; two rows with the same key are an error.
+    places : int array, optional
+        How many rows of the table before each row are equal to it, if these rows are only some of
+        the table's: then nobody can tell from them. With a key, that nobody need look for rows of
+        the same key.
     """
-    salt = mix(np.array([seed], dtype=np.uint64))
-    content = mix(content_hash(columns, len(rows)) ^ salt)
+    content = content_words(columns, len(rows), seed=seed)
     if key is not None:
-        identity = mix(key_hash(rows, key) ^ salt)
-    else:
-        identity = mix(content ^ mix(places_among_equals(content).astype(np.uint64)))
-    return RowDraws(rows=identity, content=content, is_keyed=key is not None)
+        words = key_hash(rows, key) if places is None else key_words(rows, key)
+        return RowDraws(rows=keyed_identity(words, seed=seed), content=content, is_keyed=True)
+    if places is None:
+        places = places_among_equals(content)
+    identity = placed_identity(content, places)
+    return RowDraws(rows=identity, content=content, is_keyed=False)
+
+
+def content_words(columns: Sequence[FloatArray], row_count: int, *, seed: int) -> HashArray:
+    """Return a word for each row: the hash of the seed and its content."""
+    return mix(content_hash(columns, row_count) ^ mix(np.array([seed], dtype=np.uint64)))
+
+
+def keyed_identity(words: HashArray, *, seed: int) -> HashArray:
+    """Return the words that a row's draws come from, of rows whose keys have these words."""
+    return mix(words ^ mix(np.array([seed], dtype=np.uint64)))
+
+
+def placed_identity(content: HashArray, places: IntArray) -> HashArray:
+    """Return the words that a row's draws come from, of rows without a key."""
+    return mix(content ^ mix(places.astype(np.uint64)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._arrays import CodeArray, FloatArray, IntArray
 from fourfifths._repair.block_model import BlockModel, record_counts
 from fourfifths._repair.columns.model import Model
 from fourfifths._repair.columns.ordered import Method
@@ -110,7 +110,7 @@ class FittedRepair:
             # Which values mean missing is part of the fit, so naming more of them is no remedy.
             raise ColumnError(REMEDY_OF_UNKNOWN.sub("", str(error))) from error
         return [
-            check_finite(values, column_type)
+            check_finite(values, column_type, first_row=rows.first_row)
             for values, column_type in zip(columns, column_types, strict=True)
         ]
 
@@ -122,14 +122,16 @@ class FittedRepair:
         method: Method,
         amount: float,
         unseen: Unseen = "error",
+        places: IntArray | None = None,
     ) -> Output | RecordOutput:
         """Repair rows, given their strata; rows of stratum -1 stay.
 
-        Missing values stay in the paper's repairs. By blocks a row is written as a whole.
+        Missing values stay in the paper's repairs. By blocks a row is written as a whole. `places`
+        as in `draws_of`, for rows that are a part of a table.
         """
         before = self.numbers(rows, unseen)
         if isinstance(self.model, BlockModel):
-            draws = draws_of(rows, before, seed=self.seed, key=self.key)
+            draws = draws_of(rows, before, seed=self.seed, key=self.key, places=places)
             block = self.model.blocks_of(rows, before, codes=codes, draws=draws, amount=amount)
             records = self.model.blocks.records
             return RecordOutput(

@@ -19,7 +19,7 @@ import narwhals as nw
 import numpy as np
 from scipy.stats import rankdata
 
-from fourfifths._arrays import FloatArray
+from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._repair.tree_text import trees_only
 from fourfifths._tables.load import Rows
 from fourfifths._tables.types import ColumnType, to_numbers
@@ -28,7 +28,7 @@ from fourfifths._tables.values import (
     is_date,
     is_text,
     known_values,
-    read_numbers,
+    numbers_and_format,
     with_spellings,
 )
 from fourfifths.errors import OptionError, OutcomeError
@@ -98,11 +98,13 @@ def read_outcome(
     *,
     reading: Reading | None = None,
     notes: list[str] | None = None,
+    row_counts: IntArray | None = None,
 ) -> Outcome:
     """Return an outcome from a column of a dataframe, or from an array.
 
     Two different values make classes, and so do texts; other numbers are ordered. What was assumed
-    about texts is added to `notes`.
+    about texts is added to `notes`. `row_counts` says for how many rows of a table each value
+    stands, if all are different.
     """
     reading, notes = reading or Reading(), [] if notes is None else notes
     if not isinstance(column, nw.Series):
@@ -113,10 +115,12 @@ def read_outcome(
         column = nw.new_series(name, days, backend=column.implementation)
         column = known_values(column)
     if is_text(column.dtype):
-        numbers = read_numbers(column.cast(nw.String()), reading=reading, notes=notes)
+        numbers, _ = numbers_and_format(
+            column.cast(nw.String()), reading=reading, notes=notes, row_counts=row_counts
+        )
         if numbers is None:
             column, spellings = with_spellings(
-                column, role="outcome", unknown=unknown, reading=reading
+                column, role="outcome", unknown=unknown, reading=reading, row_counts=row_counts
             )
             notes += spellings.notes
         else:

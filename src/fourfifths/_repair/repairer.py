@@ -19,7 +19,7 @@ from fourfifths._arrays import CodeArray, FloatArray
 from fourfifths._repair.block_model import BlockCount, BlockModel, fit_block_model, own_beta
 from fourfifths._repair.columns.model import Model, fit_columns
 from fourfifths._repair.columns.ordered import Method, Ties
-from fourfifths._repair.draws import SEED_LIMIT, draws_of, seed_of
+from fourfifths._repair.draws import SEED_LIMIT, RowDraws, draws_of, seed_of
 from fourfifths._repair.explain import Explanation
 from fourfifths._repair.fitted import FittedRepair, ProofOptions, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
@@ -427,7 +427,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         return tags
 
     def _fit(self, X: Any, y: Any, protected: Any) -> tuple[Rows, CodeArray]:
-        _check_options(self.get_params(deep=False))
+        self._check_options()
         rows = self._read(X, reset=True)
         names = stratum_names(self.protected, self.stratify_by)
         strata, codes = fit_strata(
@@ -470,6 +470,30 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             model, is_proven = self._fit_blocks(
                 rows, y, columns, column_types, codes=codes, seed=seed
             )
+        self._complete_fit(
+            rows,
+            strata=strata,
+            column_types=column_types,
+            model=model,
+            seed=seed,
+            notes=rows.value_notes,
+        )
+        is_searched = self.blocks == "certified" and self.amount == 1
+        if is_searched and not is_proven and self.proof_ is not None:
+            warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
+        return rows, codes
+
+    def _complete_fit(
+        self,
+        rows: Rows,
+        *,
+        strata: Strata,
+        column_types: tuple[ColumnType, ...],
+        model: BlockModel | Model,
+        seed: int,
+        notes: Sequence[str],
+    ) -> None:
+        """Keep what was learned, and warn of what was assumed."""
         self.fitted_ = FittedRepair(
             strata=strata,
             column_types=column_types,
@@ -479,14 +503,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             key=self.key,
             options_at_fit=self._proof_options(None, self.threshold, self.confidence),
         )
-        self.notes_ = tuple(dict.fromkeys(rows.value_notes))
+        self.notes_ = tuple(dict.fromkeys(notes))
         for note in self.notes_:
-            warnings.warn(note, ReadingWarning, stacklevel=3)
+            warnings.warn(note, ReadingWarning, stacklevel=4)
         self._options_at_fit = self.get_params(deep=False)
-        is_searched = self.blocks == "certified" and self.amount == 1
-        if is_searched and not is_proven and self.proof_ is not None:
-            warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
-        return rows, codes
+
+    def _check_options(self) -> None:
+        """Raise for the first option whose value is not one of its choices."""
+        _check_options(self.get_params(deep=False))
 
     def _asked_columns(
         self, rows: Rows, y: Any, *, stratifying: Sequence[str]
@@ -563,6 +587,39 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         seed: int,
     ) -> tuple[BlockModel, bool]:
         outcomes = self._read_outcomes(rows, y)
+        favorable = self._favorable_of(outcomes)
+        beta = own_beta(outcomes, codes, favorable) if self.beta is None else float(self.beta)
+        draws = draws_of(rows, columns, seed=seed, key=self.key)
+        return self._learn_blocks(
+            rows,
+            columns,
+            column_types,
+            codes=codes,
+            outcomes=outcomes,
+            beta=beta,
+            draws=draws,
+            seed=seed,
+        )
+
+    def _favorable_of(self, outcomes: Sequence[Outcome]) -> Sequence[Any] | None:
+        """Return the favorable values as a single outcome of classes has them."""
+        if self.favorable is None or not outcomes or outcomes[0].kind == "number":
+            return None
+        return choose_favorable(outcomes[0].name, self.favorable, outcomes[0].classes)
+
+    def _learn_blocks(
+        self,
+        rows: Rows,
+        columns: Sequence[FloatArray],
+        column_types: Sequence[ColumnType],
+        *,
+        codes: CodeArray,
+        outcomes: Sequence[Outcome],
+        beta: float,
+        draws: RowDraws,
+        seed: int,
+    ) -> tuple[BlockModel, bool]:
+        """Fit the blocks to rows: all of a table, or those that it is fitted on."""
         for outcome in outcomes:
             for column_type, values in zip(column_types, columns, strict=True):
                 if outcome.kind == "binary" and is_copy(values, outcome.values):
@@ -570,12 +627,8 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
                         f"columns: {column_type.name!r} is the outcome {outcome.name!r} under "
                         "another name; leave it out"
                     )
-        favorable = None
-        if self.favorable is not None and outcomes and outcomes[0].kind != "number":
-            favorable = choose_favorable(outcomes[0].name, self.favorable, outcomes[0].classes)
         for column_type, values in zip(column_types, columns, strict=True):
             check_finite(values, column_type)
-        beta = own_beta(outcomes, codes, favorable) if self.beta is None else float(self.beta)
         return fit_block_model(
             rows,
             columns,
@@ -583,7 +636,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             codes=codes,
             outcomes=outcomes,
             estimator=self.guide,
-            draws=draws_of(rows, columns, seed=seed, key=self.key),
+            draws=draws,
             block_count=self.blocks,
             beta=beta,
             threshold=self.threshold,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import glob
 import gzip
 import hashlib
 import io
@@ -21,12 +22,13 @@ import tempfile
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
+from urllib.parse import unquote
 
 from fourfifths._tables.values import Reading, is_number
 from fourfifths.errors import FourfifthsError, OptionError, OutputError, TableError, listed
@@ -50,9 +52,12 @@ ENDINGS: dict[str, FileKind] = {
 }
 # What reads these does not say which of their cells hold an error or a formula without a result.
 OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
+ROWS_PER_GROUP = 1_048_576  # of a Parquet file that is written
 OUT_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 DELIMITERS = ",;\t|"
 DELIMITER_NAMES = {";": "semicolons", "\t": "tabs", "|": "bars"}
+GLOB_LETTERS = {*"*?["}
+HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 PARQUET_MAGIC = b"PAR1"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -116,6 +121,10 @@ class TableFile:
         The line of a CSV below its header.
     copy : TemporaryCopy or None
         What DuckDB reads in the place of a CSV that it could not read.
+    paths : tuple of Path
+        The files that it is made of: more than one of a folder or a pattern of Parquet files.
+    is_hive : bool
+        Whether the names of folders, such as year=2025, are columns too.
     """
 
     path: Path
@@ -125,6 +134,20 @@ class TableFile:
     style: CsvStyle = CsvStyle()
     first_row_line: int = 2
     copy: TemporaryCopy | None = None
+    paths: tuple[Path, ...] = ()
+    is_hive: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "paths", self.paths or (self.path,))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is a gzip file."""
+        return self.path.name.lower().endswith(".gz")
+
+    def partition_of(self, path: Path) -> dict[str, str | None]:
+        """Return the columns that the names of a file's folders make, and their values."""
+        return partition_of(path) if self.is_hive else {}
 
     def error(self, error: BaseException, name: str) -> TableError:
         """Return an engine's error while the rows were read as one line with the remedy."""
@@ -198,11 +221,11 @@ def open_file(
     if ADDRESS.match(os.fspath(path)):
         raise TableError(f"{os.fspath(path)}: is an address; download the file first")
     path = Path(path)
-    kind = kind_of(path)
-    if reading.sheet is not None and kind != "workbook":
-        raise OptionError(f"sheet={reading.sheet!r}: {path} is no workbook; leave it out")
-    if reading.header_row is not None and kind in ("parquet", "json"):
-        raise OptionError(f"header_row={reading.header_row}: {path} has no line of names")
+    files = parquet_files(path)
+    kind = "parquet" if files else kind_of(path)
+    check_reading(path, kind, reading)
+    if files:
+        return open_parquet_files(path, files, reading)
     check_start(path, kind)
     if kind == "workbook":
         table, notes = read_workbook(path, reading)
@@ -230,6 +253,87 @@ def open_file(
             )
         raise TableError(f"{path}: not readable as {kind.upper()}: {in_one_line(error)}") from error
     return with_written_names(TableFile(path=path, kind=kind, relation=relation))
+
+
+def check_reading(path: Path, kind: FileKind, reading: Reading) -> None:
+    """Raise if the user says something that has no meaning for a file of this kind."""
+    if reading.sheet is not None and kind != "workbook":
+        raise OptionError(f"sheet={reading.sheet!r}: {path} is no workbook; leave it out")
+    if reading.header_row is not None and kind in ("parquet", "json"):
+        raise OptionError(f"header_row={reading.header_row}: {path} has no line of names")
+    if reading.hive and kind != "parquet":
+        raise OptionError(f"hive=True: {path} is no folder of Parquet files; leave it out")
+
+
+def parquet_files(path: Path) -> tuple[Path, ...]:
+    """Return the Parquet files of a folder, or those that a pattern like day-*.parquet names.
+
+    None if the path is a file. Files whose names begin with a dot or a low line are left out, as
+    programs use them for notes of their own.
+    """
+    if path.is_dir():
+        names = path.rglob("*.parquet")
+    elif GLOB_LETTERS & {*str(path)} and not path.exists():
+        names = iter(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207
+    else:
+        return ()
+    files = sorted(
+        name
+        for name in names
+        if name.is_file() and name.name.lower().endswith(".parquet") and name.name[0] not in "._"
+    )
+    if not files and not path.is_dir():
+        raise TableError(f"{path}: no Parquet file has such a name")
+    return tuple(files)
+
+
+def partition_of(path: Path) -> dict[str, str | None]:
+    """Return what the names of a file's folders say, as in year=2025.
+
+    Examples
+    --------
+    >>> partition_of(Path("hired/sex=F/state=New%20York/part.parquet"))
+    {'sex': 'F', 'state': 'New York'}
+    """
+    pairs = [name.partition("=") for name in path.parts[:-1] if "=" in name]
+    return {
+        unquote(key): None if value == HIVE_MISSING else unquote(value) for key, _, value in pairs
+    }
+
+
+def open_parquet_files(path: Path, files: tuple[Path, ...], reading: Reading) -> TableFile:
+    """Open several Parquet files as one table."""
+    for file in files:
+        check_start(file, "parquet")
+    keys = list(partition_of(files[0]))
+    if keys and not reading.hive:
+        raise TableError(
+            f"{path}: the names of its folders are columns, as in {files[0].parent.name}; say "
+            "hive=True to read them, or name the files with a pattern"
+        )
+    if reading.hive and (not keys or any(list(partition_of(file)) != keys for file in files)):
+        raise TableError(f"{path}: hive=True: expected folders with names like year=2025")
+    import duckdb
+
+    connection = _connection()
+    try:
+        names = ", ".join(_sql_text(_literal(file)) for file in files)
+        # Values of folders are text, as those of a CSV are.
+        relation = connection.sql(
+            f"FROM read_parquet([{names}], hive_partitioning = {reading.hive}, "
+            "hive_types_autocast = false)"
+        )
+        first = connection.read_parquet(_literal(files[0]), hive_partitioning=False).columns
+    except duckdb.Error as error:
+        raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
+    if reading.hive:
+        both = [key for key in keys if key in first]
+        if both:
+            raise TableError(f"{path}: {listed(both)} is a column of the files and of folders")
+        relation = relation.project(", ".join(map(_sql_name, [*first, *keys])))
+    return TableFile(
+        path=path, kind="parquet", relation=relation, paths=files, is_hive=reading.hive
+    )
 
 
 def with_written_names(file: TableFile) -> TableFile:
@@ -961,25 +1065,35 @@ def write_table(
     path: str | os.PathLike[str], frame: nw.DataFrame[Any], style: CsvStyle | None = None
 ) -> None:
     """Write a table as CSV or Parquet, whole or not at all; a .tsv file gets tabs."""
+    table = frame.to_arrow()
+    starts = range(0, max(table.num_rows, 1), ROWS_PER_GROUP)
+    write_chunks(path, (table.slice(start, ROWS_PER_GROUP) for start in starts), style)
+
+
+def write_chunks(
+    path: str | os.PathLike[str], tables: Iterable[Any], style: CsvStyle | None = None
+) -> None:
+    """Write Arrow tables, one after the other, as one CSV or Parquet file, whole or not at all.
+
+    At least one table is expected. All but the last have `ROWS_PER_GROUP` rows: then the same bytes
+    are written wherever the tables come from.
+    """
     check_output(path)
     style = style or CsvStyle()
-    table = frame.to_arrow()
+    remaining = iter(tables)
+    first = next(remaining)
     # Not the suffix: a file may be called .parquet and nothing else.
     ending = next(end for end in OUT_ENDINGS if Path(path).name.lower().endswith(end))
-    lower_names = [column.lower() for column in table.column_names]
+    lower_names = [column.lower() for column in first.column_names]
     if ending != ".parquet" and len(set(lower_names)) < len(lower_names):
         raise OutputError(f"{path}: columns differ only in case; rename one for a CSV")
 
     def write_to(file: Path) -> None:
         if ending == ".parquet":
-            from pyarrow import parquet
-
-            names = [style.written_names.get(name, name) for name in table.column_names]
-            written = table.rename_columns(names) if style.written_names else table
-            parquet.write_table(_with_pandas_notes(written), file)
+            _write_parquet(file, chain([first], remaining), style)
             return
         delimiter = "\t" if ending == ".tsv" else style.delimiter
-        _write_csv(file, table, replace(style, delimiter=delimiter))
+        _write_csv(file, chain([first], remaining), replace(style, delimiter=delimiter))
 
     def write(target: Path) -> None:
         if target.is_file():
@@ -1006,10 +1120,52 @@ def write_lines(path: str | os.PathLike[str], lines: Any) -> None:
     write_whole(path, content)
 
 
-def _write_csv(file: Path, table: Any, style: CsvStyle) -> None:
-    """Write an Arrow table as CSV: by DuckDB, but for what only Python can write."""
-    names = [style.written_names.get(name, name) for name in table.column_names]
-    is_plain = style.encoding == "utf-8" and names == table.column_names
+def _write_parquet(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
+    """Write Arrow tables as the row groups of a Parquet file."""
+    from pyarrow import parquet
+
+    with ExitStack() as stack:
+        writer = None
+        for table in tables:
+            names = [style.written_names.get(name, name) for name in table.column_names]
+            written = table.rename_columns(names) if style.written_names else table
+            # In one piece: pages end where pieces do.
+            written = written.combine_chunks()
+            if writer is None:
+                schema = _with_pandas_notes(written).schema
+                writer = stack.enter_context(parquet.ParquetWriter(file, schema))
+            writer.write_table(_of_schema(written, schema, file), row_group_size=ROWS_PER_GROUP)
+
+
+def _of_schema(table: Any, schema: Any, file: Path) -> Any:
+    """Return a later part of a table with the columns of the first part."""
+    for expected, found in zip(schema, table.schema, strict=True):
+        if expected.type != found.type:
+            raise OutputError(
+                f"{file.suffix}: column {expected.name!r} would be written as {expected.type} in "
+                f"the first rows and as {found.type} in later ones; write a .csv instead"
+            )
+    return table.replace_schema_metadata(schema.metadata)
+
+
+def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
+    """Write Arrow tables as CSV: by DuckDB, but for what only Python can write."""
+    import pyarrow as pa
+
+    remaining = iter(tables)
+    first = next(remaining)
+    names = [style.written_names.get(name, name) for name in first.column_names]
+    is_plain = style.encoding == "utf-8" and names == first.column_names
+    failures: list[BaseException] = []
+
+    def batches() -> Iterator[Any]:
+        try:
+            for table in chain([first], remaining):
+                yield from _of_schema(table, first.schema, file).to_batches()
+        except BaseException as error:
+            failures.append(error)
+            raise
+
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=file.name) as folder:
         rows = file if is_plain else Path(folder) / "rows.csv"
         options = {
@@ -1020,8 +1176,15 @@ def _write_csv(file: Path, table: Any, style: CsvStyle) -> None:
         }
         settings = ", ".join(f"{name} {_sql_text(value)}" for name, value in options.items())
         connection = _connection()
-        connection.register("written", table)
-        connection.execute(f"COPY (FROM written) TO {_sql_text(str(rows))} ({settings})")
+        reader = pa.RecordBatchReader.from_batches(first.schema, batches())
+        connection.register("written", reader)
+        try:
+            connection.execute(f"COPY (FROM written) TO {_sql_text(str(rows))} ({settings})")
+        except Exception:
+            # DuckDB would tell of an error while rows were made as one of its own.
+            if failures:
+                raise failures[0] from None
+            raise
         if is_plain:
             return
         # Names may be there twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.

@@ -121,25 +121,35 @@ def key_hash(rows: Rows, key: str) -> HashArray:
     key : str
         The name of the column.
     """
+    words = key_words(rows, key)
+    # Rows whose words collide by chance are as rare as a wrong word in memory.
+    repeated = np.flatnonzero(places_among_equals(words))
+    if repeated.size:
+        value = rows.column(key)[int(repeated[0]) :].head(1).to_list()[0]
+        raise repeated_key(key, value, repeated_rows=repeated.size)
+    return words
+
+
+def key_words(rows: Rows, key: str) -> HashArray:
+    """Return a word for the key of each row, without looking for rows of the same key."""
     if rows.frame is None:
         raise ColumnError(f"key={key!r}: X is an array, whose columns have no names")
     column = rows.column(rows.check_columns([key], "key")[0])
     missing = np.flatnonzero(column.is_null().to_numpy())
     if missing.size:
         raise ColumnError(
-            f"key={key!r}: row {int(missing[0])} has no key; expected one in each row; leave such "
-            "rows out, or take another column"
+            f"key={key!r}: row {rows.first_row + int(missing[0])} has no key; expected one in each "
+            "row; leave such rows out, or take another column"
         )
-    words = text_hash(column)
-    # Rows whose words collide by chance are as rare as a wrong word in memory.
-    repeated = np.flatnonzero(places_among_equals(words))
-    if repeated.size:
-        value = column.to_list()[int(repeated[0])]
-        raise ColumnError(
-            f"key={key!r}: the key {value!r} is there more than once (rows that repeat a key: "
-            f"{repeated.size:,}); expected a different key in each row"
-        )
-    return words
+    return text_hash(column)
+
+
+def repeated_key(key: str, value: Any, *, repeated_rows: int) -> ColumnError:
+    """Return the error for a key that several rows have."""
+    return ColumnError(
+        f"key={key!r}: the key {value!r} is there more than once (rows that repeat a key: "
+        f"{repeated_rows:,}); expected a different key in each row"
+    )
 
 
 def text_hash(column: nw.Series[Any]) -> HashArray:

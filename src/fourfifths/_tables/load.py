@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._tables.engines.parquet import parquet_tables
 from fourfifths._tables.files import (
     CsvStyle,
     TableFile,
@@ -79,6 +80,8 @@ class Rows:
         What the user said about how values are to be read.
     value_notes : list of str
         What was assumed about values; it grows as columns are read.
+    first_row : int
+        The number of the first row in the whole table, of which these may be a part.
     """
 
     frame: nw.DataFrame[Any] | None = None
@@ -90,6 +93,7 @@ class Rows:
     json_lines: JsonLines | None = None
     reading: Reading = field(default_factory=Reading)
     value_notes: list[str] = field(default_factory=list, repr=False, compare=False)
+    first_row: int = 0
     _columns: dict[str, nw.Series[Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -690,6 +694,9 @@ def _file_frame(file: TableFile, name: str) -> nw.DataFrame[Any]:
     import pyarrow as pa
     from pyarrow import parquet
 
+    if len(file.paths) > 1 or file.is_hive:
+        tables = list(parquet_tables(file, name, None))
+        return nw.from_native(plain_columns(pa.concat_tables(tables)), eager_only=True)
     try:
         # Arrow keeps what DuckDB drops: dictionary types, and pandas' notes on the columns.
         native = parquet.ParquetFile(file.path).read()

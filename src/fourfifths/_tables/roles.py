@@ -14,7 +14,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import BoolArray
+from fourfifths._arrays import BoolArray, IntArray
 from fourfifths._tables.counts import SELECTED, CountedColumn, Counts, count
 from fourfifths._tables.groups import (
     Bands,
@@ -444,13 +444,18 @@ def outcome_of(
     unknown: Sequence[Value] = (),
     reading: Reading | None = None,
     notes: list[str] | None = None,
+    row_counts: IntArray | None = None,
 ) -> tuple[BoolArray, BoolArray, tuple[Value, ...]]:
     """Return which rows have an outcome, which have a favorable one, and the favorable values.
 
-    What was assumed about the values is added to `notes`.
+    What was assumed about the values is added to `notes`. `row_counts` as in `with_spellings`.
     """
     column, spellings = with_spellings(
-        column, role="outcome", unknown=unknown, reading=reading or Reading()
+        column,
+        role="outcome",
+        unknown=unknown,
+        reading=reading or Reading(),
+        row_counts=row_counts,
     )
     if notes is not None:
         notes += spellings.notes

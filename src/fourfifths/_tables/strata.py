@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fourfifths._arrays import CodeArray
+from fourfifths._arrays import CodeArray, IntArray
 from fourfifths._tables.groups import (
     Bands,
     Group,
@@ -98,12 +98,16 @@ class Strata:
         if unknown_rows.size and unseen == "error":
             row = int(unknown_rows[0])
             value = " & ".join(str(column[row]) for column in columns)
-            raise GroupError(
-                f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
-                f"fitted ({listed(self.labels)}); {unknown_rows.size:,} rows are like that; fit "
-                "with such rows, or fit with unseen='keep', which leaves them as they are"
-            )
+            raise self.unseen_error(value, rows.first_row + row, row_count=unknown_rows.size)
         return codes
+
+    def unseen_error(self, value: str, row: int, *, row_count: int) -> GroupError:
+        """Return the error for rows whose stratum was not fitted, the first of which is named."""
+        return GroupError(
+            f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
+            f"fitted ({listed(self.labels)}); {row_count:,} rows are like that; fit with such "
+            "rows, or fit with unseen='keep', which leaves them as they are"
+        )
 
     def renumber(self, groups: Sequence[Group], codes: CodeArray) -> CodeArray:
         """Return the stratum of each row from its code among other groups."""
@@ -225,14 +229,16 @@ def fit_strata(
     bands: Mapping[str, Bands],
     unseen: Unseen,
     small: Small | Literal["refuse"],
+    row_counts: IntArray | None = None,
 ) -> tuple[Strata, CodeArray]:
     """Find the strata, pool small ones if asked to, and return the stratum of each row.
 
-    With "refuse", small strata are an error that does not offer pooling as a remedy.
+    With "refuse", small strata are an error that does not offer pooling as a remedy. `row_counts`
+    says for how many rows of a table each row stands; by default for itself.
     """
     by, columns = stratum_columns(rows, names, values=values, bands=bands)
     spelled = [
-        _as_meant(column_name, *_factorize(column, rows.unknown), rows=rows)
+        _as_meant(column_name, *_factorize(column, rows.unknown), rows=rows, row_counts=row_counts)
         for column_name, column in zip(by, columns, strict=True)
     ]
     # Bands rise; in the alphabet "40 and over" comes before "under 40".
@@ -249,7 +255,7 @@ def fit_strata(
     name = " & ".join(by)
     if len({written(group) for group in groups}) < len(groups):
         raise GroupError(f"{name}: holds the same value as text and as a number; make all text")
-    missing_count = int(np.sum(codes == UNKNOWN))
+    missing_count = int(_sizes(codes, len(groups), row_counts)[UNKNOWN])
     if missing_count and unseen == "error":
         raise GroupError(
             f"{name}: {missing_count:,} rows have no value; give each row one, or take "
@@ -259,8 +265,7 @@ def fit_strata(
     if len(groups) < 2:
         content = repr(label(groups[0])) if groups else "missing values"
         raise GroupError(f"{name}: holds only {content}; expected at least two strata")
-    known_codes = codes[codes != UNKNOWN] if missing_count else codes
-    sizes = np.bincount(known_codes, minlength=len(groups)).astype(np.int64)
+    sizes = _sizes(codes, len(groups), row_counts)[:UNKNOWN]
     small_codes = np.flatnonzero(sizes < MIN_ROWS_PER_STRATUM).tolist()
     strata = Strata(
         by=by,
@@ -298,6 +303,16 @@ def fit_strata(
     return strata, strata.renumber(groups, codes)
 
 
+def _sizes(codes: CodeArray, code_count: int, row_counts: IntArray | None) -> IntArray:
+    """Return the rows of each code, and at the end those of the code -1."""
+    if row_counts is None:
+        sizes = np.bincount(codes[codes != UNKNOWN], minlength=code_count).astype(np.int64)
+        return np.append(sizes, codes.size - sizes.sum())
+    places = np.where(codes == UNKNOWN, code_count, codes)
+    # As floats these counts are exact up to 2**53.
+    return np.bincount(places, weights=row_counts, minlength=code_count + 1).astype(np.int64)
+
+
 def _factorize_jointly(
     columns: Sequence[Any], unknown: Sequence[Value]
 ) -> tuple[tuple[Group, ...], CodeArray]:
@@ -306,12 +321,17 @@ def _factorize_jointly(
 
 
 def _as_meant(
-    name: str, values: tuple[Any, ...], codes: CodeArray, *, rows: Rows
+    name: str,
+    values: tuple[Any, ...],
+    codes: CodeArray,
+    *,
+    rows: Rows,
+    row_counts: IntArray | None,
 ) -> tuple[tuple[Any, ...], CodeArray]:
     """Return values with one spelling of each, and their codes; -1 for what means "not known"."""
     if not any(isinstance(value, str) for value in values):
         return values, codes
-    sizes = np.bincount(codes[codes != UNKNOWN], minlength=len(values))
+    sizes = _sizes(codes, len(values), row_counts)[:UNKNOWN]
     spellings = spellings_of(
         name,
         dict(zip(values, sizes.tolist(), strict=True)),

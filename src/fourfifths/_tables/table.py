@@ -212,6 +212,7 @@ def read_table(
     decimal: DecimalMark | None = None,
     known: Any = (),
     exact_values: bool = False,
+    hive: bool = False,
 ) -> Table:
     """Open a table and say how it is to be read; any other function takes the result.
 
@@ -229,6 +230,8 @@ def read_table(
         Values that are groups or outcomes, although they look like "not known".
     exact_values : bool
         Whether values that differ only in case or in surrounding spaces are kept apart.
+    hive : bool
+        Whether the names of the folders that Parquet files are in, such as year=2025, are columns.
 
     Examples
     --------
@@ -243,6 +246,7 @@ def read_table(
         decimal=decimal,
         known=unknown_tokens(known),
         exact_values=exact_values,
+        hive=hive,
     )
     return open_table(source, reading)
 

@@ -27,6 +27,7 @@ from fourfifths._tables.values import (
     known_values,
     numbers_and_format,
     read_numbers,
+    rows_where,
     with_room_for_null,
 )
 from fourfifths.errors import ColumnError, listed, nearest
@@ -173,10 +174,12 @@ def type_of(
     unknown: Sequence[Any] = (),
     reading: Reading | None = None,
     notes: list[str] | None = None,
+    row_counts: IntArray | None = None,
 ) -> ColumnType:
     """Return the type of a dataframe's column: the one asked for, or else that of its values.
 
-    What was assumed about numbers that are text is added to `notes`.
+    What was assumed about numbers that are text is added to `notes`. `row_counts` says for how many
+    rows of a table each value stands; by default for one.
     """
     name = str(column.name)
     if isinstance(asked, ColumnType):
@@ -189,7 +192,7 @@ def type_of(
         notes.append(f"column {name!r} holds codes with leading zeros; they are categories")
     if asked in (None, "number") and not holds_codes:
         kind, number_format = _number_kind(
-            column, must=asked == "number", reading=reading, notes=notes
+            column, must=asked == "number", reading=reading, notes=notes, row_counts=row_counts
         )
         if kind == "ordered":
             return ColumnType(name=name, kind=kind, categories=TRUTH_VALUES)
@@ -207,7 +210,7 @@ def type_of(
             "numbers, booleans, text, categories or dates; convert it (in pandas with astype), or "
             "name the columns to repair without it"
         )
-    categories = _categories(column, declared=asked is not None)
+    categories = _categories(column, declared=asked is not None, row_counts=row_counts)
     if asked in (None, "category"):
         return ColumnType(name=name, kind="category", categories=categories)
     order = _checked_order(name, asked, categories)
@@ -250,7 +253,12 @@ def _checked_order(name: str, asked: Any, categories: tuple[str, ...]) -> tuple[
 
 
 def _number_kind(
-    column: nw.Series[Any], *, must: bool, reading: Reading | None, notes: list[str] | None
+    column: nw.Series[Any],
+    *,
+    must: bool,
+    reading: Reading | None,
+    notes: list[str] | None,
+    row_counts: IntArray | None,
 ) -> tuple[Kind | None, NumberFormat]:
     """Return the kind of a column of numbers or booleans, and how it writes numbers as text.
 
@@ -262,7 +270,9 @@ def _number_kind(
     if dtype.is_numeric():
         return "integer" if dtype.is_integer() else "number", PLAIN
     if dtype == nw.String:
-        numbers, number_format = numbers_and_format(column, must=must, reading=reading, notes=notes)
+        numbers, number_format = numbers_and_format(
+            column, must=must, reading=reading, notes=notes, row_counts=row_counts
+        )
         if numbers is not None:
             return "integer" if numbers.dtype.is_integer() else "number", number_format
     elif must:
@@ -374,13 +384,13 @@ def _as_floats(column: nw.Series[Any]) -> FloatArray:
     return np.asarray(numbers, dtype=np.float64)
 
 
-def check_finite(numbers: FloatArray, column_type: ColumnType) -> FloatArray:
-    """Return the numbers if all are finite."""
+def check_finite(numbers: FloatArray, column_type: ColumnType, *, first_row: int = 0) -> FloatArray:
+    """Return the numbers if all are finite; `first_row` is the number of the first in its table."""
     # If the sum is finite, no number is infinite; a sum takes one pass and no memory.
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(numbers)
     if not math.isfinite(total) and np.isinf(numbers).any():
-        row = int(np.flatnonzero(np.isinf(numbers))[0])
+        row = first_row + int(np.flatnonzero(np.isinf(numbers))[0])
         raise ColumnError(
             f"column {column_type.name!r}: row {row} is infinite; expected finite numbers; make it "
             "missing, or leave the column out"
@@ -553,7 +563,9 @@ def cell_value(column: nw.Series[Any], column_type: ColumnType, number: float) -
     return column_type.categories[int(number)]
 
 
-def _categories(column: nw.Series[Any], *, declared: bool) -> tuple[str, ...]:
+def _categories(
+    column: nw.Series[Any], *, declared: bool, row_counts: IntArray | None = None
+) -> tuple[str, ...]:
     """Return the different texts of a column, or raise if they cannot be categories.
 
     If the user did not declare categories, a column with a text of its own in most rows is taken
@@ -570,10 +582,11 @@ def _categories(column: nw.Series[Any], *, declared: bool) -> tuple[str, ...]:
             f"columns: {column.name!r} has {len(texts):,} different texts, more than "
             f"{MAX_CATEGORIES:,}: not categories that strata could share; leave it out"
         )
-    known_count = len(column) - int(column.null_count())
+    known_count = rows_where(~column.is_null(), row_counts)
+    row_count = len(column) if row_counts is None else int(row_counts.sum())
     if not declared and len(texts) > MAX_CATEGORIES_OF_FEW_ROWS and 2 * len(texts) > known_count:
         raise ColumnError(
-            f"columns: {column.name!r} has {len(texts):,} different texts in {len(column):,} "
+            f"columns: {column.name!r} has {len(texts):,} different texts in {row_count:,} "
             "rows: an identifier, not categories that strata could share; name the columns to "
             "repair, without it"
         )

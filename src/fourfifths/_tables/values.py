@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeVar, cast
 import narwhals as nw
 import numpy as np
 
+from fourfifths._arrays import IntArray
 from fourfifths._text import number_text
 from fourfifths.errors import ColumnError, listed
 
@@ -101,6 +102,8 @@ class Reading:
         Values that are groups or outcomes, although they look like "not known".
     exact_values : bool
         Whether values that differ only in case or in surrounding spaces are kept apart.
+    hive : bool
+        Whether the names of the folders that Parquet files are in, such as year=2025, are columns.
     """
 
     sheet: str | None = None
@@ -108,6 +111,7 @@ class Reading:
     decimal: DecimalMark | None = None
     known: tuple[Any, ...] = ()
     exact_values: bool = False
+    hive: bool = False
 
 
 def is_text(dtype: nw.dtypes.DType) -> bool:
@@ -690,14 +694,27 @@ def occurring_tokens(frame: nw.DataFrame[Any], unknown: Sequence[Any]) -> tuple[
 
 
 def with_spellings(
-    column: nw.Series[Any], *, role: ValueRole, unknown: Sequence[Any] = (), reading: Reading
+    column: nw.Series[Any],
+    *,
+    role: ValueRole,
+    unknown: Sequence[Any] = (),
+    reading: Reading,
+    row_counts: IntArray | None = None,
 ) -> tuple[nw.Series[Any], Spellings]:
-    """Return a column in memory with one spelling of each value, and what was done to it."""
+    """Return a column in memory with one spelling of each value, and what was done to it.
+
+    `row_counts` says for how many rows of a table each value stands, if the values are all
+    different; without it, for one.
+    """
     column = known_values(column)
-    present = column.filter(~column.is_null()).alias("value")
-    counted = present.value_counts(name="rows")
-    row_counts = dict(zip(counted["value"].to_list(), counted["rows"].to_list(), strict=True))
-    ordered = dict(sorted(row_counts.items(), key=lambda item: str(item[0])))
+    if row_counts is None:
+        present = column.filter(~column.is_null()).alias("value")
+        counted = present.value_counts(name="rows")
+        counts = dict(zip(counted["value"].to_list(), counted["rows"].to_list(), strict=True))
+    else:
+        counts = dict(zip(column.to_list(), row_counts.tolist(), strict=True))
+        counts.pop(None, None)
+    ordered = dict(sorted(counts.items(), key=lambda item: str(item[0])))
     spellings = spellings_of(str(column.name), ordered, role=role, unknown=unknown, reading=reading)
     renamed = {
         member: value
@@ -741,6 +758,7 @@ def numbers_and_format(
     reading: Reading | None = None,
     number_format: NumberFormat | None = None,
     notes: list[str] | None = None,
+    row_counts: IntArray | None = None,
 ) -> tuple[nw.Series[Any] | None, NumberFormat]:
     """Return a text column as numbers, or None if it holds words, and how it writes numbers.
 
@@ -757,6 +775,8 @@ def numbers_and_format(
         not show it.
     notes : list of str, optional
         What was assumed is added to it.
+    row_counts : int array, optional
+        For how many rows of a table each value stands; by default for one.
     """
     name, reading = str(column.name), reading or Reading()
     text = column.cast(nw.String()).str.strip_chars()
@@ -771,8 +791,8 @@ def numbers_and_format(
             check_words(
                 name,
                 words,
-                word_rows=int(text.is_in(words).sum()),
-                row_count=len(text) - int(text.null_count()),
+                word_rows=rows_where(text.is_in(words), row_counts),
+                row_count=rows_where(~text.is_null(), row_counts),
                 must=must,
             )
             return None, PLAIN
@@ -784,7 +804,9 @@ def numbers_and_format(
         if fitted_format and has_numbers:
             number_format.check_unit(name, fitted_format)
         if notes is not None:
-            missing_rows = int(text.is_in(list(texts.missing)).sum()) if texts.missing else 0
+            missing_rows = 0
+            if texts.missing:
+                missing_rows = rows_where(text.is_in(list(texts.missing)), row_counts)
             notes += texts.notes(name, number_format, missing_rows=missing_rows)
         if texts.missing:
             text = known_values(text, texts.missing)
@@ -794,6 +816,13 @@ def numbers_and_format(
     if not len(distinct) and not must:
         return None, PLAIN
     return _plain_numbers(text, distinct), number_format or PLAIN
+
+
+def rows_where(mask: nw.Series[Any], row_counts: IntArray | None = None) -> int:
+    """Return how many rows a mask is true for; each value may stand for several rows."""
+    if row_counts is None:
+        return int(mask.sum())
+    return int(row_counts[np.asarray(mask.fill_null(value=False).to_numpy(), dtype=bool)].sum())
 
 
 def _plain_numbers(text: nw.Series[Any], distinct: nw.Series[Any]) -> nw.Series[Any]:

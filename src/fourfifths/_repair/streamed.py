@@ -1,0 +1,369 @@
+"""A repair of a table that is not in memory: it is read in chunks, and gives the same values.
+
+One pass says what the columns hold (`ChunkEngine`). A second finds equal rows, because draws of
+rows without a key come from their place among them. A repair by blocks is fitted on at most
+`MAX_FIT_ROWS` rows, which are loaded. The last pass repairs chunk by chunk, with what was fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import IO, Any
+
+import narwhals as nw
+import numpy as np
+
+from fourfifths._arrays import CodeArray, FloatArray, IntArray
+from fourfifths._progress import Advance
+from fourfifths._repair.block_model import (
+    BlockModel,
+    first_drawn,
+    fit_quotas,
+    own_beta,
+    record_counts,
+)
+from fourfifths._repair.draws import (
+    RowDraws,
+    content_words,
+    draws_of,
+    keyed_identity,
+    placed_identity,
+    seed_of,
+    uniform_of,
+)
+from fourfifths._repair.fitted import FittedRepair
+from fourfifths._repair.guide import Outcome, read_outcome
+from fourfifths._repair.repairer import Repairer
+from fourfifths._tables.engines.cells import positions_among
+from fourfifths._tables.engines.chunks import ChunkedTable
+from fourfifths._tables.engines.engine import ChunkEngine
+from fourfifths._tables.engines.places import EqualRows, room_for_temporary_files, temporary_file
+from fourfifths._tables.groups import read_bands
+from fourfifths._tables.identity import key_words, repeated_key
+from fourfifths._tables.load import Output, RecordOutput, Rows
+from fourfifths._tables.strata import Strata, Unseen, fit_strata, stratum_columns, stratum_names
+from fourfifths._tables.types import ColumnType, check_exact, check_finite
+
+# So many standard deviations more rows are drawn than are needed; too few are never left.
+SPARE_DEVIATIONS = 8
+Numbers = Callable[[Rows], list[FloatArray]]
+
+
+@dataclass(kw_only=True)
+class IdentifiedRows:
+    """What tells the rows of a table apart, on disk.
+
+    Attributes
+    ----------
+    sizes : list of int
+        The rows of each chunk.
+    equal_rows : EqualRows
+    words, codes : file
+        The word of each row's key or content, and its stratum.
+    seed : int
+    key : str or None
+    """
+
+    sizes: list[int]
+    equal_rows: EqualRows
+    words: IO[bytes]
+    codes: IO[bytes]
+    seed: int
+    key: str | None
+
+    def places(self) -> Iterator[IntArray]:
+        """Yield the places of the rows among their equals, chunk by chunk."""
+        return self.equal_rows.places(self.sizes)
+
+    def stratum_rows(self, stratum_count: int) -> IntArray:
+        """Return the number of rows of each stratum."""
+        self.codes.seek(0)
+        counts = np.zeros(stratum_count + 1, dtype=np.int64)
+        for size in self.sizes:
+            codes = np.frombuffer(self.codes.read(2 * size), dtype=np.int16)
+            counts += np.bincount(codes + 1, minlength=stratum_count + 1)
+        return counts[1:]
+
+    def drawn(self, quotas: IntArray, row_counts: IntArray) -> tuple[IntArray, IntArray]:
+        """Return so many rows of each stratum by draw, and their places; in the table's order."""
+        expected = quotas + SPARE_DEVIATIONS * np.sqrt(quotas) + SPARE_DEVIATIONS
+        limits = np.where(quotas == row_counts, 1.0, expected / np.maximum(row_counts, 1))
+        # The last limit is that of rows without a stratum.
+        limits = np.append(limits, -1.0)
+        self.words.seek(0)
+        self.codes.seek(0)
+        candidates: list[tuple[IntArray, Any, CodeArray, IntArray]] = []
+        first_row = 0
+        for size, places in zip(self.sizes, self.places(), strict=True):
+            words = np.frombuffer(self.words.read(8 * size), dtype=np.uint64)
+            codes = np.frombuffer(self.codes.read(2 * size), dtype=np.int16)
+            identity = (
+                placed_identity(words, places)
+                if self.key is None
+                else keyed_identity(words, seed=self.seed)
+            )
+            near = np.flatnonzero(uniform_of(identity, "sample") < limits[codes])
+            candidates.append((near + first_row, identity[near], codes[near], places[near]))
+            first_row += size
+        rows, identity, codes, places = (
+            np.concatenate(parts) for parts in zip(*candidates, strict=True)
+        )
+        draws = RowDraws(rows=identity, content=identity, is_keyed=self.key is not None)
+        chosen = first_drawn(np.arange(rows.size), codes, draws, most=quotas, purpose="sample")
+        assert chosen.size == quotas.sum()
+        return rows[chosen], places[chosen]
+
+
+def identify(
+    source: ChunkedTable,
+    names: Sequence[str],
+    *,
+    strata: Strata,
+    numbers: Numbers,
+    seed: int,
+    key: str | None,
+    unseen: Unseen,
+    row_count: int,
+    files: ExitStack,
+    advance: Advance,
+) -> IdentifiedRows:
+    """Read all rows once, and return what tells them apart.
+
+    Parameters
+    ----------
+    source : ChunkedTable
+    names : sequence of str
+        The columns that are read.
+    strata : Strata
+    numbers : callable
+        Returns the repaired columns of rows as numbers, and checks them.
+    seed, key
+        As in `draws_of`.
+    unseen : {"error", "keep"}
+    row_count : int
+        About how many rows there are.
+    files : ExitStack
+        Closes the files at the end.
+    advance : callable
+        Is called with the rows that were read.
+    """
+    word_file, code_file = temporary_file(files), temporary_file(files)
+    equal_rows = EqualRows(row_count)
+    files.callback(equal_rows.close)
+    sizes = []
+    first_unseen, unseen_rows = ("", 0), 0
+    for rows in source.chunks(names):
+        codes = strata.codes_of(rows, unseen="keep")
+        without_stratum = np.flatnonzero(codes < 0)
+        if without_stratum.size and not unseen_rows:
+            row = int(without_stratum[0])
+            _, columns = stratum_columns(rows, strata.by, values=None, bands=strata.bands)
+            value = " & ".join(str(column[row]) for column in columns)
+            first_unseen = value, rows.first_row + row
+        unseen_rows += without_stratum.size
+        columns_read = numbers(rows)
+        if key is None:
+            words = content_words(columns_read, len(rows), seed=seed)
+        else:
+            words = key_words(rows, key)
+        equal_rows.add(words)
+        with room_for_temporary_files():
+            word_file.write(words.data)
+            code_file.write(codes.astype(np.int16).data)
+        sizes.append(len(rows))
+        advance("reading rows", len(rows))
+    if unseen_rows and unseen == "error":
+        raise strata.unseen_error(*first_unseen, row_count=unseen_rows)
+    equal_rows.finish()
+    if key is not None and equal_rows.first_repeated is not None:
+        row_number = np.array([equal_rows.first_repeated])
+        value = source.take(row_number, [key]).dataframe[key].to_list()[0]
+        raise repeated_key(key, value, repeated_rows=equal_rows.repeated_rows)
+    return IdentifiedRows(
+        sizes=sizes, equal_rows=equal_rows, words=word_file, codes=code_file, seed=seed, key=key
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutcomeValues:
+    """An outcome of a table, known by the different values that the table holds.
+
+    Attributes
+    ----------
+    outcome : Outcome
+        Of each different value.
+    column : series
+        These values.
+    """
+
+    outcome: Outcome
+    column: nw.Series[Any]
+
+    def of(self, rows: Rows) -> Outcome:
+        """Return the outcome of rows."""
+        index = positions_among(rows.dataframe[self.outcome.name], self.column)
+        return replace(self.outcome, values=self.outcome.values[index])
+
+
+def fit_streamed(
+    repairer: Repairer,
+    engine: ChunkEngine,
+    names: Sequence[str],
+    *,
+    files: ExitStack,
+    advance: Advance,
+) -> IdentifiedRows:
+    """Fit a repair by blocks to a table that is not in memory.
+
+    Parameters
+    ----------
+    repairer : Repairer
+        With the names of the columns that it repairs.
+    engine : ChunkEngine
+        That has looked at the values.
+    names : sequence of str
+        The columns that the repair is fitted to.
+    files, advance
+        As in `identify`.
+    """
+    assert engine.cells is not None
+    assert isinstance(repairer.columns, Mapping)
+    repairer._check_options()
+    notes: list[str] = []
+    by = stratum_names(repairer.protected, repairer.stratify_by)
+    assert by is not None
+    stratum_cells = engine.cells.of(by)
+    strata, _ = fit_strata(
+        stratum_cells.rows,
+        by,
+        bands=read_bands(repairer.bands, repairer.ages),
+        unseen=repairer.unseen,
+        small=repairer.small,
+        row_counts=stratum_cells.row_counts,
+    )
+    notes += stratum_cells.rows.value_notes
+    column_types = engine.types(repairer.columns, notes)
+    outcomes = [_outcome_values(engine, name, notes) for name in repairer._outcome_names]
+    beta = repairer.beta
+    if beta is None:
+        cell_outcomes = [outcome.of(engine.cells.rows) for outcome in outcomes]
+        beta = own_beta(
+            cell_outcomes,
+            strata.codes_of(engine.cells.rows, unseen="keep"),
+            repairer._favorable_of(cell_outcomes),
+            row_counts=engine.cells.row_counts,
+        )
+    seed = seed_of(repairer.random_state)
+    identified = identify(
+        engine.source,
+        names,
+        strata=strata,
+        numbers=lambda rows: checked_numbers(rows, column_types),
+        seed=seed,
+        key=repairer.key,
+        unseen=repairer.unseen,
+        row_count=engine.row_count,
+        files=files,
+        advance=advance,
+    )
+    row_counts = np.array(strata.rows)
+    row_numbers, places = identified.drawn(fit_quotas(row_counts), row_counts)
+    sample = engine.source.take(row_numbers, names)
+    columns = sample.numbers(column_types)
+    model, _ = repairer._learn_blocks(
+        sample,
+        columns,
+        column_types,
+        codes=strata.codes_of(sample, unseen="error"),
+        outcomes=[outcome.of(sample) for outcome in outcomes],
+        beta=float(beta),
+        draws=draws_of(sample, columns, seed=seed, key=repairer.key, places=places),
+        seed=seed,
+    )
+    repairer._complete_fit(
+        repairer._read(sample.dataframe.to_native(), reset=True),
+        strata=strata,
+        column_types=column_types,
+        model=model,
+        seed=seed,
+        notes=notes,
+    )
+    return identified
+
+
+def _outcome_values(engine: ChunkEngine, name: str, notes: list[str]) -> OutcomeValues:
+    assert engine.cells is not None
+    cells = engine.cells.of([name])
+    outcome = read_outcome(
+        name,
+        cells.rows.column(name),
+        cells.rows.unknown,
+        reading=cells.rows.reading,
+        notes=notes,
+        row_counts=cells.row_counts,
+    )
+    return OutcomeValues(outcome=outcome, column=cells.rows.dataframe[name])
+
+
+def checked_numbers(rows: Rows, column_types: Sequence[ColumnType]) -> list[FloatArray]:
+    """Return columns as numbers, and raise if one is infinite or too large to be exact."""
+    columns = rows.numbers(column_types)
+    for values, column_type in zip(columns, column_types, strict=True):
+        check_finite(values, column_type, first_row=rows.first_row)
+        if column_type.kind == "integer":
+            check_exact(column_type, float(np.fmax.reduce(np.abs(values), initial=0.0)))
+    return columns
+
+
+def repaired_chunks(
+    repairer: Repairer,
+    source: ChunkedTable,
+    identified: IdentifiedRows,
+    *,
+    is_fitted: bool,
+    advance: Advance,
+) -> Iterator[tuple[Rows, Output | RecordOutput]]:
+    """Yield the rows of a table chunk by chunk, each with its repair.
+
+    At the end the fitted repair knows how many rows of the table are written as each record.
+    """
+    fitted: FittedRepair = repairer.fitted_
+    model = fitted.model
+    counts: Any = 0
+    for rows, places in zip(source.chunks(), identified.places(), strict=True):
+        codes = fitted.strata.codes_of(rows, unseen=repairer.unseen)
+        counts_table = is_fitted and isinstance(model, BlockModel)
+        output = fitted.transform(
+            rows,
+            codes,
+            method=repairer.method,
+            amount=1.0 if counts_table else repairer.amount,
+            unseen=repairer.unseen,
+            places=places,
+        )
+        if counts_table:
+            assert isinstance(output, RecordOutput)
+            assert isinstance(model, BlockModel)
+            counts = counts + record_counts(model.blocks, output.index, codes)
+            if repairer.amount < 1:
+                before = fitted.numbers(rows, repairer.unseen)
+                draws = draws_of(rows, before, seed=fitted.seed, key=fitted.key, places=places)
+                stays = draws.uniforms("amount") >= repairer.amount
+                output = replace(output, index=np.where(stays, -1, output.index))
+        yield rows, output
+        advance("writing rows", len(rows))
+    if is_fitted and isinstance(model, BlockModel):
+        model.table.complete(counts)
+
+
+def sampled_rows(
+    source: ChunkedTable, identified: IdentifiedRows, strata: Strata, *, most: int
+) -> tuple[Rows, IntArray]:
+    """Return about `most` rows by draw, in the shares of the strata, and their places."""
+    row_counts = identified.stratum_rows(len(strata.groups))
+    share = min(most / max(int(row_counts.sum()), 1), 1.0)
+    quotas = np.ceil(share * row_counts).astype(np.int64)
+    row_numbers, places = identified.drawn(quotas, row_counts)
+    return source.take(row_numbers), places

@@ -1,0 +1,1 @@
+"""Tables that are not in memory: read in chunks, digested, and written as they go."""

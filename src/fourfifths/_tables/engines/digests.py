@@ -1,0 +1,284 @@
+"""What a column of a large table holds, in little memory: enough to say what it is repaired as.
+
+What a column is depends on its different values and on how many rows have each, never on where they
+are. So a digest keeps the different values with their counts. Of numbers that are written as text,
+which may all differ, it keeps one of each shape instead: whether a text is a plain number, whole,
+or a code with leading zeros is all that its type depends on. Digests of chunks add up to that of
+the table, whatever the chunks are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from fourfifths._arrays import IntArray
+from fourfifths._tables.load import Rows
+from fourfifths._tables.types import (
+    CODE_TEXT,
+    DATE_TEXT,
+    GROUP_WORDS,
+    IDENTIFIER_NAME,
+    MAX_CATEGORIES,
+    MAX_CATEGORIES_OF_FEW_ROWS,
+    are_codes,
+)
+from fourfifths._tables.values import (
+    CLEAR_NUMBER,
+    MAX_WHOLE_DIGITS,
+    WHOLE_NUMBER,
+    NumberTexts,
+    Reading,
+    is_date,
+    is_text,
+    numbers_and_format,
+)
+from fourfifths.errors import ColumnError, TableError
+
+MAX_DISTINCT = 20_000  # different values that a digest keeps
+
+
+@dataclass(kw_only=True)
+class ColumnDigest:
+    """A column's values and how many rows have each.
+
+    Attributes
+    ----------
+    name : str
+    column : series
+        No values, but the type of the column.
+    counts : Counter
+        The different values that are not missing. Once they are many, only texts that are not
+        plain numbers, and one text of each shape.
+    shapes : mapping of tuple to str
+        One plain number of each shape, once values are many.
+    is_complete : bool
+        Whether `counts` has all values.
+    rows, known_rows : int
+    low, high : int or None
+        Of whole numbers.
+    """
+
+    name: str
+    column: nw.Series[Any]
+    counts: Counter[Any] = field(default_factory=Counter)
+    shapes: dict[tuple[bool, ...], str] = field(default_factory=dict)
+    is_complete: bool = True
+    rows: int = 0
+    known_rows: int = 0
+    low: int | None = None
+    high: int | None = None
+    _dictionaries: list[Any] = field(default_factory=list)
+
+    def add(self, rows: Rows) -> None:
+        """Count the values of further rows."""
+        column = rows.column(self.name)
+        self.rows += len(column)
+        self.known_rows += len(column) - int(column.null_count())
+        if column.dtype == nw.Categorical:
+            native: Any = rows.dataframe[self.name].to_native()
+            self._dictionaries += [chunk.slice(0, 0) for chunk in native.chunks]
+        if is_text(column.dtype) or column.dtype == nw.Boolean:
+            self._add_values(column)
+        elif column.dtype.is_integer() and len(column) > int(column.null_count()):
+            self._widen(int(column.min()), int(column.max()))
+
+    def _widen(self, low: int, high: int) -> None:
+        self.low = low if self.low is None else min(low, self.low)
+        self.high = high if self.high is None else max(high, self.high)
+
+    def _add_values(self, column: nw.Series[Any]) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        values: Any = column.to_arrow()
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        if pa.types.is_dictionary(values.type):
+            values = values.dictionary_decode()
+        values = values.drop_null()
+        if not self.is_complete:
+            values = self._without_numbers(values)
+        counted = pc.value_counts(values)
+        if self.is_complete and len(counted) > MAX_DISTINCT:
+            # Not one by one in Python, if most of them are numbers.
+            if pa.types.is_boolean(values.type):
+                raise AssertionError
+            self._shorten()
+            counted = pc.value_counts(self._without_numbers(values))
+        if len(counted) > 10 * MAX_DISTINCT:
+            counted = counted.slice(0, 10 * MAX_DISTINCT)
+        pairs = zip(
+            counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True
+        )
+        for value, count in pairs:
+            self.counts[value] += count
+        if len(self.counts) > MAX_DISTINCT and self.is_complete:
+            self._shorten()
+        if len(self.counts) > 10 * MAX_DISTINCT:
+            # An identifier, or texts that nobody could share: what they are is not needed.
+            self.counts = Counter(dict(self.counts.most_common(10 * MAX_DISTINCT)))
+
+    def _shorten(self) -> None:
+        """From now on, keep only one plain number of each shape."""
+        import pyarrow as pa
+
+        self.is_complete = False
+        values, counts = list(self.counts), list(self.counts.values())
+        self.counts = Counter()
+        texts = pa.array(values, type=pa.string())
+        rest = {*self._without_numbers(texts).to_pylist()}
+        for value, count in zip(values, counts, strict=True):
+            if value in rest:
+                self.counts[value] += count
+
+    def _without_numbers(self, texts: Any) -> Any:
+        """Return the texts that are not plain numbers, and take note of the shapes of the rest."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        trimmed = pc.utf8_trim_whitespace(texts.cast(pa.string()))
+        is_clear = pc.match_substring_regex(trimmed, CLEAR_NUMBER)
+        rest = texts.filter(pc.invert(is_clear))
+        clear = trimmed.filter(is_clear)
+        if not len(clear):
+            return rest
+        plain = pc.replace_substring_regex(clear, r"^\+", "")
+        is_whole = pc.match_substring_regex(clear, WHOLE_NUMBER)
+        marks = [
+            is_whole,
+            pc.match_substring(clear, "."),
+            pc.match_substring_regex(clear, CODE_TEXT),
+            pc.greater(pc.utf8_length(plain), MAX_WHOLE_DIGITS),
+        ]
+        shape = np.zeros(len(clear), dtype=np.int64)
+        for mark in marks:
+            shape = 2 * shape + mark.to_numpy(zero_copy_only=False)
+        for code, first in zip(*np.unique(shape, return_index=True), strict=True):
+            bits = tuple(bool(int(code) >> shift & 1) for shift in reversed(range(len(marks))))
+            self.shapes.setdefault(bits, clear[int(first)].as_py())
+        whole = plain.filter(pc.and_(is_whole, pc.invert(marks[3])))
+        if len(whole):
+            limits = pc.min_max(whole.cast(pa.int64()))
+            self._widen(limits["min"].as_py(), limits["max"].as_py())
+        return rest
+
+    def values(self) -> tuple[nw.Series[Any], IntArray]:
+        """Return the values, or one of each shape, and for how many rows each stands.
+
+        Of plain numbers it is not known how many rows have which shape: the first stands for all.
+        """
+        import pyarrow as pa
+
+        if not (is_text(self.column.dtype) or self.column.dtype == nw.Boolean):
+            return self.column, np.zeros(0, dtype=np.int64)
+        texts = [*self.counts, *self.shapes.values()]
+        number_rows = self.known_rows - sum(self.counts.values())
+        shape_rows = [number_rows, *[0] * len(self.shapes)][: len(self.shapes)]
+        missing_rows = self.rows - self.known_rows
+        cells = [*texts, *[None][: min(missing_rows, 1)]]
+        counts = [*self.counts.values(), *shape_rows, *[missing_rows][: min(missing_rows, 1)]]
+        native: Any = self.column.to_native()
+        if pa.types.is_dictionary(native.type):
+            coded = pa.array(cells, type=pa.string()).dictionary_encode()
+            coded = coded.cast(native.type) if coded.type != native.type else coded
+            ordered = pa.DictionaryArray.from_arrays(
+                coded.indices, coded.dictionary, ordered=native.type.ordered
+            ).cast(native.type)
+            array = pa.chunked_array([*self._dictionaries, ordered], type=native.type)
+            array = array.unify_dictionaries()
+        else:
+            array = pa.chunked_array([pa.array(cells, type=native.type)])
+        series: nw.Series[Any] = nw.from_native(array, series_only=True)
+        return series.alias(self.name), np.array(counts, dtype=np.int64)
+
+    @property
+    def holds_too_many_texts(self) -> bool:
+        """Whether there are so many texts that are not plain numbers that not all are kept."""
+        return len(self.counts) >= 10 * MAX_DISTINCT
+
+    def check(self) -> None:
+        """Raise if the digest does not tell what the column holds."""
+        if not self.holds_too_many_texts:
+            return
+        texts = NumberTexts.of(list(self.counts)[:MAX_DISTINCT])
+        if texts.words:
+            raise ColumnError(
+                f"columns: {self.name!r} has more than {10 * MAX_DISTINCT:,} different texts: an "
+                "identifier, not categories that strata could share; name the columns to repair, "
+                "without it"
+            )
+        raise TableError(
+            f"column {self.name!r}: more than {10 * MAX_DISTINCT:,} different numbers that are not "
+            "plain, such as with a currency sign or a decimal comma; write plain numbers, or "
+            "repair in memory with a larger memory="
+        )
+
+    def is_not_repaired(self, *, reading: Reading, count_distinct: Callable[[str], int]) -> bool:
+        """Return whether the column is repaired only if it is named.
+
+        As `fourfifths._tables.types.is_not_repaired`.
+
+        Parameters
+        ----------
+        reading : Reading
+        count_distinct : callable
+            Returns how many different values a column has. It reads the whole table, so it is
+            called only for whole numbers that may be an identifier.
+        """
+        name, dtype = self.name.strip(), self.column.dtype
+        if is_date(dtype) or name.lower() in GROUP_WORDS:
+            return True
+        if dtype == nw.String:
+            numbers, counts = self._numbers(reading)
+            if numbers is None:
+                return self._is_date_or_identifier(count_distinct)
+            known = numbers.filter(~numbers.is_null())
+            is_whole = bool(len(known)) and known.dtype.is_integer()
+            if is_whole:
+                self._widen(int(known.min()), int(known.max()))
+                number_rows = int(counts[~np.asarray(numbers.is_null().to_numpy(), bool)].sum())
+                if self.is_complete and int(known.n_unique()) < number_rows:
+                    return False
+        else:
+            is_whole = dtype.is_integer()
+        if not is_whole or self.low is None or self.high is None:
+            return False
+        span = self.high - self.low + 1
+        is_close = self.known_rows > MAX_CATEGORIES_OF_FEW_ROWS and span < 2 * self.known_rows
+        may_all_differ = span >= self.known_rows
+        if not may_all_differ or not (is_close or IDENTIFIER_NAME.search(name)):
+            return False
+        return count_distinct(self.name) == self.known_rows
+
+    def _numbers(self, reading: Reading) -> tuple[nw.Series[Any] | None, IntArray]:
+        """Return the texts as numbers, None if they are none, and how many rows have each."""
+        values, counts = self.values()
+        if self.holds_too_many_texts:
+            if not NumberTexts.of(list(self.counts)[:MAX_DISTINCT]).words:
+                self.check()
+            return None, counts
+        if are_codes(values):
+            return None, counts
+        try:
+            numbers, _ = numbers_and_format(values, reading=reading, row_counts=counts)
+        except ColumnError:  # a few words among numbers, or numbers that can be read in two ways
+            return None, counts
+        return numbers, counts
+
+    def _is_date_or_identifier(self, count_distinct: Callable[[str], int]) -> bool:
+        """Return whether texts that are not numbers are dates, or differ in most rows."""
+        if self.holds_too_many_texts:
+            return True
+        values, _ = self.values()
+        present = values.filter(~values.is_null())
+        if len(present) and bool(present.str.contains(DATE_TEXT).all()):
+            return True
+        distinct = len(self.counts) if self.is_complete else count_distinct(self.name)
+        is_mostly_own = distinct > MAX_CATEGORIES_OF_FEW_ROWS and 2 * distinct > self.known_rows
+        return is_mostly_own or distinct > MAX_CATEGORIES
