@@ -148,7 +148,7 @@ class FittedRepair:
                 out=output.after,
                 method=method,
                 amount=amount,
-                draws=self.draws(rows, before, method=method, amount=amount),
+                draws=self.draws(rows, before, method=method, amount=amount, places=places),
             )
         return output
 
@@ -220,17 +220,28 @@ class FittedRepair:
         if isinstance(output, RecordOutput) and isinstance(self.model, BlockModel):
             self.model.table.complete(record_counts(self.model.blocks, output.index, codes))
 
+    def needs_draws(self, method: Method, amount: float) -> bool:
+        """Return whether anything is drawn for a row."""
+        if isinstance(self.model, Model):
+            return amount > 0 and self.model.needs_draws(method, amount)
+        return amount > 0
+
     def draws(
-        self, rows: Rows, values: Sequence[FloatArray], *, method: Method, amount: float
+        self,
+        rows: Rows,
+        values: Sequence[FloatArray],
+        *,
+        method: Method,
+        amount: float,
+        places: IntArray | None = None,
     ) -> RowDraws | None:
         """Return the draws of rows with these numbers; None if nothing is drawn.
 
         Of many rows without a key it takes longer to tell equal ones apart than to repair them.
         """
-        assert isinstance(self.model, Model)
-        if self.key is None and not self.model.needs_draws(method, amount):
+        if self.key is None and not self.needs_draws(method, amount):
             return None
-        return draws_of(rows, values, seed=self.seed, key=self.key)
+        return draws_of(rows, values, seed=self.seed, key=self.key, places=places)
 
     def _written_types(self, rows: Rows, method: Method, amount: float) -> Sequence[ColumnType]:
         """Return the types after the repair: geometric repair makes fractions of whole numbers."""

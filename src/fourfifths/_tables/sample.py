@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._tables.engines import spark
 from fourfifths._tables.files import in_one_line
 from fourfifths._tables.groups import Group
 from fourfifths._tables.table import Table
@@ -32,7 +33,7 @@ from fourfifths._tables.values import (
     beyond_exact,
     check_words,
 )
-from fourfifths.errors import ColumnError, listed
+from fourfifths.errors import ColumnError, TableError, listed
 
 FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
@@ -153,8 +154,12 @@ def read_features(
         frame = frame.filter(nw.col("code") >= 0)
         if frame.implementation is nw.Implementation.DUCKDB:
             arrays = _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
+        elif frame.implementation.is_spark_like():
+            arrays = _fetch_spark(frame.to_native(), quotas, sizes, random_state)
         else:
             arrays = _fetch_memory(frame, quotas, random_state)
+    except TableError:
+        raise
     except Exception as error:  # each backend has errors of its own
         raise ColumnError(
             f"columns: {listed(names)}: cannot be read as numbers or text: {in_one_line(error)}; "
@@ -296,6 +301,8 @@ def _with_moments_in_utc(table: Table, names: Iterable[str]) -> Table:
             return table
         in_utc = ", ".join(f"{name} AT TIME ZONE 'UTC' AS {name}" for name in zoned)
         return replace(table, frame=nw.from_native(relation.project(f"* REPLACE ({in_utc})")))
+    if frame.implementation.is_spark_like():
+        return replace(table, frame=nw.from_native(spark.in_utc(frame.to_native(), inner_names)))
     if frame.implementation is nw.Implementation.PANDAS:
         # By pandas itself: narwhals does not know zones like America/New_York, with an underscore.
         native: Any = frame.collect().to_native()
@@ -366,6 +373,11 @@ def _fetch_memory(
     if np.any(np.bincount(codes, minlength=len(quotas)) > quotas):
         sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
         loaded = loaded[sampled_rows.tolist()]
+    return _arrays_of(loaded)
+
+
+def _arrays_of(loaded: nw.DataFrame[Any]) -> dict[str, ObjectArray]:
+    """Return the columns as arrays; missing is NaN or None."""
     arrays = {}
     for name in loaded.columns:
         column = loaded[name]
@@ -382,23 +394,54 @@ def _fetch_duckdb(
     """Let DuckDB choose the rows, so that the rest is never loaded."""
     if all(size <= quota for size, quota in zip(sizes, quotas, strict=True)):
         return {name: _filled(array) for name, array in relation.fetchnumpy().items()}
-    # A little more than the quota of each group passes the filter; the lowest draws are kept. The
-    # number that passes varies by about its square root, so eight of those leave no group short.
-    shares = [
-        min(1.0, (quota + 8 * quota**0.5 + 20) / size)
-        for size, quota in zip(sizes, quotas, strict=True)
-    ]
     cuts = " ".join(
-        f"WHEN {code} THEN {int(share * DRAW_LIMIT)}::UBIGINT" for code, share in enumerate(shares)
+        f"WHEN {code} THEN {cut}::UBIGINT" for code, cut in enumerate(_draw_cuts(quotas, sizes))
     )
     sampled = relation.query(
         "audited",
         f"""SELECT * FROM ({draws_query("audited", random_state)})
             WHERE draw <= CASE code {cuts} END""",
     )
-    arrays = {name: _filled(array) for name, array in sampled.fetchnumpy().items()}
+    return _lowest_of(
+        {name: _filled(array) for name, array in sampled.fetchnumpy().items()}, quotas
+    )
+
+
+def _fetch_spark(
+    native: Any, quotas: Sequence[int], sizes: Sequence[int], random_state: int
+) -> dict[str, ObjectArray]:
+    """Let Spark choose the rows, so that the rest stays in the cluster."""
+    if all(size <= quota for size, quota in zip(sizes, quotas, strict=True)):
+        return _arrays_of(nw.from_native(spark.collected(native), eager_only=True))
+    drawn = spark.with_draws(
+        spark.with_positions(native, "row_position"),
+        position="row_position",
+        draw="draw",
+        offset=_seed_offset(random_state),
+        steps=DRAW_STEPS,
+        limit=DRAW_LIMIT,
+    )
+    sampled = spark.lowest_candidates(
+        drawn, draw="draw", code="code", cuts=_draw_cuts(quotas, sizes)
+    )
+    return _lowest_of(_arrays_of(nw.from_native(sampled, eager_only=True)), quotas)
+
+
+def _draw_cuts(quotas: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Return a limit of the draws for each group, which a little more than its quota pass.
+
+    The number that passes varies by about its square root, so eight of those leave no group short.
+    """
+    shares = [
+        min(1.0, (quota + 8 * quota**0.5 + 20) / size)
+        for size, quota in zip(sizes, quotas, strict=True)
+    ]
+    return [int(share * DRAW_LIMIT) for share in shares]
+
+
+def _lowest_of(arrays: dict[str, ObjectArray], quotas: Sequence[int]) -> dict[str, ObjectArray]:
+    """Return the rows with the lowest draws of those that passed the cuts, in the table's order."""
     codes, draws = arrays["code"].astype(np.int64), arrays.pop("draw").astype(np.uint64)
-    # In the order of the table, as rows from memory are.
     order = np.argsort(arrays.pop("row_position"))
     chosen = order[_lowest_draws(codes[order], draws[order], quotas)]
     return {name: array[chosen] for name, array in arrays.items()}
