@@ -44,6 +44,8 @@ pytestmark = [
 def spark():
     from pyspark.sql import SparkSession
 
+    environment = pytest.MonkeyPatch()
+    environment.setenv("PYSPARK_PYTHON", sys.executable)
     session = (
         SparkSession.builder.master("local[2]")
         .appName("fourfifths tests")
@@ -52,12 +54,12 @@ def spark():
         .config("spark.sql.session.timeZone", "America/New_York")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
-        .config("spark.pyspark.python", sys.executable)
         .config("spark.log.level", "ERROR")
         .getOrCreate()
     )
     yield session
     session.stop()
+    environment.undo()
 
 
 def applicants(row_count=400, seed=0):
@@ -105,8 +107,14 @@ COLUMNS = ["a.b", "`tests` passed", "school"]
 def repairer(**options):
     return Repairer(
         "sex",
-        columns=COLUMNS,
-        **{"keep": "hired", "favorable": "yes", "blocks": 4, "unseen": "keep", **options},
+        **{
+            "columns": COLUMNS,
+            "keep": "hired",
+            "favorable": "yes",
+            "blocks": 4,
+            "unseen": "keep",
+            **options,
+        },
     )
 
 
@@ -247,14 +255,13 @@ def test_input_that_spark_cannot_repair(frame, spark):
     with pytest.raises(OptionError, match=r"scope='column': .*X\.sample"):
         fit_on_spark(repairer(scope="column"), frame, None, None, max_rows=10)
     with pytest.raises(ColumnError, match=r"key='school': the key .* more than once"):
-        fit_on_spark(
-            repairer(key="school", columns=["a.b"]), frame, None, None, max_rows=10
-        )
+        fit_on_spark(repairer(key="school", columns=["a.b"]), frame, None, None, max_rows=10)
+    keyed = frame.withColumn("sex2", frame["sex"])
     with pytest.raises(ColumnError, match=r"key='sex2': a row has no key"):
-        keyed = frame.withColumn("sex2", frame["sex"])
         fit_on_spark(repairer(key="sex2"), keyed, None, None, max_rows=10)
+    nothing = frame.limit(0)
     with pytest.raises(TableError, match="the table has no rows"):
-        repairer().fit(frame.limit(0))
+        repairer().fit(nothing)
     with pytest.raises(ColumnError, match="no column 'gender'"):
         Repairer("gender", keep="hired").fit(frame)
 

@@ -45,7 +45,7 @@ from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import ColumnError, OptionError, OutcomeError, TableError
 
 # Columns that a table has on its way through Spark.
-WORD, POSITION, PLACE = "fourfifths word", "fourfifths position", "fourfifths place"
+WORD, POSITION, PLACE = "fourfifths_word", "fourfifths_position", "fourfifths_place"
 
 
 @dataclass(frozen=True, kw_only=True)

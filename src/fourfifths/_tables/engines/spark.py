@@ -20,6 +20,9 @@ from fourfifths.errors import FourfifthsError, TableError
 POSITION_BITS = 33
 MAX_MESSAGE_LETTERS = 300
 RAISED_IN_WORKER = re.compile(r"^fourfifths\.errors\.(?P<kind>\w+): (?P<message>.+)$", re.MULTILINE)
+LACKING_MODULE = re.compile(
+    r"^ModuleNotFoundError: No module named '(?P<module>[\w.]+)'", re.MULTILINE
+)
 RAISED = re.compile(r"^(?:[\w.]+\.)?(?P<text>\w*(?:Error|Exception): .+)$", re.MULTILINE)
 
 
@@ -148,10 +151,12 @@ def spark_error(error: BaseException) -> FourfifthsError:
     if raised is not None and hasattr(errors, raised["kind"]):
         kind: type[FourfifthsError] = getattr(errors, raised["kind"])
         return kind(raised["message"])
-    if "No module named 'fourfifths'" in text:
+    lacking = LACKING_MODULE.search(text)
+    if lacking is not None:
         return TableError(
-            "the table: the workers of Spark do not have fourfifths; install it on them, or set "
-            "spark.pyspark.python to a Python that has it"
+            f"the table: the Python of Spark's workers has no {lacking['module']}; install "
+            "fourfifths there, or set the environment variable PYSPARK_PYTHON to a Python that has "
+            "it before the session starts"
         )
     if "ExecutorLostFailure" in text or "executor lost" in text.lower():
         return TableError(

@@ -83,24 +83,29 @@ class SparkTable:
         """
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        arrow_schema = to_arrow_schema(schema, timezone="UTC")
-        return self.frame.mapInArrow(
-            ChunkMap(
-                function=function,
-                unknown=self.unknown,
-                reading=self.reading,
-                arrow_schema=arrow_schema,
-            ),
-            schema,
+        chunk_map = ChunkMap(
+            function=function,
+            source=self._read_as,
+            arrow_schema=to_arrow_schema(schema, timezone="UTC"),
         )
+        return self._plainly_named.mapInArrow(chunk_map, schema)
 
     def folded(self, function: Callable[[Iterator[Rows]], Any]) -> list[Any]:
         """Return what a function makes of the rows of each partition, in their order."""
-        parts = self.frame.mapInArrow(
-            PartitionFold(function=function, unknown=self.unknown, reading=self.reading),
-            "part binary",
-        )
+        fold = PartitionFold(function=function, source=self._read_as)
+        parts = self._plainly_named.mapInArrow(fold, "part binary")
         return [pickle.loads(part) for part in collected(parts).column(0).to_pylist()]
+
+    @property
+    def _plainly_named(self) -> Any:
+        """The dataframe with its columns called c0, c1, ...: Spark would parse their names."""
+        return self.frame.toDF(*(f"c{index}" for index in range(len(self.frame.columns))))
+
+    @property
+    def _read_as(self) -> ChunkSource:
+        return ChunkSource(
+            names=tuple(self.frame.columns), unknown=self.unknown, reading=self.reading
+        )
 
     def check_keys(self, key: str) -> None:
         """Raise if a row has no key, or two rows have the same."""
@@ -126,17 +131,42 @@ RowsMap = Callable[[Rows], Any]
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChunkSource:
+    """How a worker reads the batches of a partition.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the columns, in their order.
+    unknown, reading
+        As in `SparkTable`.
+    """
+
+    names: tuple[str, ...]
+    unknown: tuple[Value, ...]
+    reading: Reading
+
+    def chunks(self, batches: Iterable[Any]) -> Iterator[Rows]:
+        """Yield the rows in fewer and larger chunks."""
+        import pyarrow as pa
+
+        table = SparkTable(frame=None, unknown=self.unknown, reading=self.reading)
+        parts = (pa.Table.from_batches([batch]) for batch in batches)
+        for chunk in chunks_of(parts, ROWS_PER_CHUNK):
+            yield table.rows(chunk.rename_columns(list(self.names)))
+
+
+@dataclass(frozen=True, kw_only=True)
 class ChunkMap:
     """A function of `Rows` as Spark calls it: with an iterator of Arrow batches."""
 
     function: RowsMap
-    unknown: tuple[Value, ...]
-    reading: Reading
+    source: ChunkSource
     arrow_schema: Any
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches that the function makes of these."""
-        for rows in _chunks(batches, unknown=self.unknown, reading=self.reading):
+        for rows in self.source.chunks(batches):
             result = self.function(rows)
             yield from result.cast(self.arrow_schema).to_batches()
 
@@ -146,25 +176,14 @@ class PartitionFold:
     """A function of all rows of a partition, whose result is one pickled cell."""
 
     function: Callable[[Iterator[Rows]], Any]
-    unknown: tuple[Value, ...]
-    reading: Reading
+    source: ChunkSource
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield one batch of one row."""
         import pyarrow as pa
 
-        result = self.function(_chunks(batches, unknown=self.unknown, reading=self.reading))
+        result = self.function(self.source.chunks(batches))
         yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
-
-
-def _chunks(
-    batches: Iterable[Any], *, unknown: tuple[Value, ...], reading: Reading
-) -> Iterator[Rows]:
-    import pyarrow as pa
-
-    table = SparkTable(frame=None, unknown=unknown, reading=reading)
-    parts = (pa.Table.from_batches([batch]) for batch in batches)
-    return (table.rows(chunk) for chunk in chunks_of(parts, ROWS_PER_CHUNK))
 
 
 @dataclass(kw_only=True)
