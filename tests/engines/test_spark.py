@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import fourfifths
 from fourfifths import Repairer, certify, impact
 from fourfifths._repair.cluster import fit_on_spark, sampled_rows
 from fourfifths._repair.draws import keyed_identity, uniform_of
@@ -274,6 +273,7 @@ def test_stratum_that_was_not_fitted_is_one_line(frame, table):
     error = spark_error(caught.value)
     assert isinstance(error, GroupError)
     assert "\n" not in str(error)
+    assert str(error).endswith("(rows are numbered and counted within one part of the table)")
 
 
 def test_broken_table_is_one_line(spark):
@@ -281,7 +281,3 @@ def test_broken_table_is_one_line(spark):
     with pytest.raises(TableError, match=r"^the table: Spark cannot compute it: .*$") as caught:
         impact(broken, protected="sex", outcome="hired")
     assert "the file is gone" in str(caught.value)
-
-
-def test_public_names_need_no_spark():
-    assert "pyspark" not in fourfifths.__all__

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +25,7 @@ from fourfifths._tables.identity import repeated_key
 from fourfifths._tables.load import Rows
 from fourfifths._tables.table import Value, plain_columns
 from fourfifths._tables.values import Reading, occurring_tokens
-from fourfifths.errors import ColumnError, TableError
+from fourfifths.errors import ColumnError, FourfifthsError, TableError
 
 # Spark's batches have 10,000 rows unless it is told otherwise. Fewer and larger ones cost less.
 ROWS_PER_CHUNK = 65_536
@@ -167,7 +168,8 @@ class ChunkMap:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches that the function makes of these."""
         for rows in self.source.chunks(batches):
-            result = self.function(rows)
+            with errors_of_a_part():
+                result = self.function(rows)
             yield from result.cast(self.arrow_schema).to_batches()
 
 
@@ -182,8 +184,19 @@ class PartitionFold:
         """Yield one batch of one row."""
         import pyarrow as pa
 
-        result = self.function(self.source.chunks(batches))
+        with errors_of_a_part():
+            result = self.function(self.source.chunks(batches))
         yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
+
+
+@contextmanager
+def errors_of_a_part() -> Iterator[None]:
+    """Say of errors that the rows they number are those of a part of the table."""
+    try:
+        yield
+    except FourfifthsError as error:
+        message = f"{error} (rows are numbered and counted within one part of the table)"
+        raise type(error)(message) from error
 
 
 @dataclass(kw_only=True)
