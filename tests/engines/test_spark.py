@@ -3,10 +3,12 @@
 What is expected is computed in memory from the same rows, in the order of Spark's partitions.
 """
 
+import re
 import shutil
 import sys
 from datetime import UTC, date, datetime
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -281,3 +283,15 @@ def test_broken_table_is_one_line(spark):
     with pytest.raises(TableError, match=r"^the table: Spark cannot compute it: .*$") as caught:
         impact(broken, protected="sex", outcome="hired")
     assert "the file is gone" in str(caught.value)
+
+
+def test_example_of_the_page_runs(spark, tmp_path, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "on-a-cluster.md").read_text()
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(code, names)
+    assert Repairer.load("repair.json").seed_ == names["repairer"].seed_
+    written = spark.read.parquet("repaired.parquet")
+    assert written.count() == 48_842
+    assert written.select("age", "`education-num`", "`hours-per-week`").distinct().count() <= 16

@@ -152,12 +152,7 @@ def read_features(
             _group_code(table, protected, groups).alias("code"),
         )
         frame = frame.filter(nw.col("code") >= 0)
-        if frame.implementation is nw.Implementation.DUCKDB:
-            arrays = _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
-        elif frame.implementation.is_spark_like():
-            arrays = _fetch_spark(frame.to_native(), quotas, sizes, random_state)
-        else:
-            arrays = _fetch_memory(frame, quotas, random_state)
+        arrays = _fetch(frame, quotas, sizes, random_state)
     except TableError:
         raise
     except Exception as error:  # each backend has errors of its own
@@ -364,16 +359,44 @@ def _lowest_draws(codes: IntArray, draws: NDArray[np.uint64], quotas: Sequence[i
     return np.sort(np.concatenate(sampled))
 
 
+def _fetch(
+    frame: nw.LazyFrame[Any], quotas: Sequence[int], sizes: Sequence[int], random_state: int
+) -> dict[str, ObjectArray]:
+    """Load the rows, or as many of each group as its quota allows, in the table's order."""
+    if frame.implementation is nw.Implementation.DUCKDB:
+        return _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
+    if frame.implementation.is_spark_like():
+        return _fetch_spark(frame.to_native(), quotas, sizes, random_state)
+    if frame.implementation is nw.Implementation.POLARS:
+        return _fetch_polars(frame, quotas, random_state)
+    return _fetch_memory(frame, quotas, random_state)
+
+
 def _fetch_memory(
     frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
-    """Load the rows, or as many of each group as its quota allows, in the table's order."""
+    """Load all rows, and choose among them."""
     loaded = frame.collect()
     codes = loaded["code"].to_numpy()
     if np.any(np.bincount(codes, minlength=len(quotas)) > quotas):
         sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
         loaded = loaded[sampled_rows.tolist()]
     return _arrays_of(loaded)
+
+
+def _fetch_polars(
+    frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
+) -> dict[str, ObjectArray]:
+    """Load the groups of all rows, choose, and load the rows that are chosen; others stay lazy."""
+    codes = frame.select("code").collect()["code"].to_numpy()
+    if np.all(np.bincount(codes, minlength=len(quotas)) <= quotas):
+        return _arrays_of(frame.collect())
+    sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
+    native: Any = frame.to_native()
+    numbered: nw.LazyFrame[Any] = nw.from_native(native.with_row_index("row_position"))
+    sampled = numbered.filter(nw.col("row_position").is_in(sampled_rows.tolist()))
+    loaded = sampled.collect("polars", engine="streaming").sort("row_position")
+    return _arrays_of(loaded.drop("row_position"))
 
 
 def _arrays_of(loaded: nw.DataFrame[Any]) -> dict[str, ObjectArray]:
