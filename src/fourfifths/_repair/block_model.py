@@ -296,7 +296,7 @@ def record_counts(blocks: Blocks, index: IntArray, codes: CodeArray) -> IntArray
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def fit_quotas(row_counts: IntArray) -> IntArray:
+def fit_quotas(row_counts: IntArray, max_rows: int = MAX_FIT_ROWS) -> IntArray:
     """Return how many rows of each stratum a table is fitted on: all, unless it is large.
 
     Half of the rows are shared out in proportion to the strata, and half evenly, so that a small
@@ -310,10 +310,10 @@ def fit_quotas(row_counts: IntArray) -> IntArray:
     array([541664, 291665,     20])
     """
     total = int(row_counts.sum())
-    if total <= MAX_FIT_ROWS:
+    if total <= max_rows:
         return row_counts.copy()
-    in_proportion = MAX_FIT_ROWS * row_counts // (2 * total)
-    return np.minimum(row_counts, in_proportion + MAX_FIT_ROWS // (2 * row_counts.size))
+    in_proportion = max_rows * row_counts // (2 * total)
+    return np.minimum(row_counts, in_proportion + max_rows // (2 * row_counts.size))
 
 
 def fit_rows(codes: CodeArray, draws: RowDraws) -> IntArray:

@@ -229,6 +229,12 @@ class FittedRepair:
         if isinstance(output, RecordOutput) and isinstance(self.model, BlockModel):
             self.model.table.complete(record_counts(self.model.blocks, output.index, codes))
 
+    def needs_draws(self, method: Method, amount: float) -> bool:
+        """Return whether anything is drawn for a row."""
+        if isinstance(self.model, Model):
+            return amount > 0 and self.model.needs_draws(method, amount)
+        return amount > 0
+
     def draws(
         self,
         rows: Rows,
@@ -242,8 +248,7 @@ class FittedRepair:
 
         Of many rows without a key it takes longer to tell equal ones apart than to repair them.
         """
-        assert isinstance(self.model, Model)
-        if self.key is None and not self.model.needs_draws(method, amount):
+        if self.key is None and not self.needs_draws(method, amount):
             return None
         return draws_of(rows, values, seed=self.seed, key=self.key, places=places)
 

@@ -25,6 +25,7 @@ from fourfifths._repair.fitted import FittedRepair, ProofOptions, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
+from fourfifths._tables.engines.spark import is_spark
 from fourfifths._tables.groups import Bands, read_bands
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Output, RecordOutput, Rows, one_row, rows_of
@@ -279,23 +280,38 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         Parameters
         ----------
         X : dataframe or array
+            Of a Spark DataFrame with more than a million rows, a sample is loaded; it needs `key`.
         y : array-like, optional
             The outcome that is kept, unless `keep` names a column of X.
         protected : optional
             The protected values of the rows, where they are not columns of X.
         """
-        self._fit(X, y, protected)
+        if is_spark(X):
+            from fourfifths._repair.cluster import fit_on_spark  # it needs this module
+
+            fit_on_spark(self, X, y, protected)
+        else:
+            self._fit(X, y, protected)
         return self
 
     def transform(self, X: Any, *, protected: Any = None) -> Any:
-        """Return X with its columns repaired, all else as it was; `protected` as in `fit`."""
+        """Return X with its columns repaired, all else as it was; `protected` as in `fit`.
+
+        Of a Spark DataFrame it is one too, which is computed when it is used.
+        """
         check_is_fitted(self)
         self._check_fitted_options()
+        if is_spark(X):
+            from fourfifths._repair.cluster import transform_on_spark
+
+            return transform_on_spark(self, X, protected)
         rows = self._read(X, reset=False)
         return self._native(self._written(rows, self._codes(rows, protected)))
 
     def fit_transform(self, X: Any, y: Any = None, *, protected: Any = None) -> Any:
         """Fit to X, then repair it."""
+        if is_spark(X):
+            return self.fit(X, y, protected=protected).transform(X)
         rows, codes = self._fit(X, y, protected)
         output = self._written(rows, codes)
         if self.amount == 1:
@@ -473,10 +489,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             seed=seed,
             notes=rows.value_notes,
         )
+        self._warn_if_unproven(is_proven=is_proven)
+        return rows, codes
+
+    def _warn_if_unproven(self, *, is_proven: bool) -> None:
+        """Warn if a number of blocks was searched for, and not even two are proven."""
         is_searched = self.blocks == "certified" and self.amount == 1
         if is_searched and not is_proven and self.proof_ is not None:
-            warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
-        return rows, codes
+            warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=4)
 
     def _complete_fit(
         self,

@@ -40,13 +40,13 @@ from fourfifths._repair.guide import Outcome, read_outcome
 from fourfifths._repair.repairer import Repairer, check_column_kinds
 from fourfifths._tables.engines.cells import positions_among
 from fourfifths._tables.engines.chunks import ChunkedTable
-from fourfifths._tables.engines.engine import ChunkEngine
+from fourfifths._tables.engines.engine import ChunkEngine, ScannedEngine
 from fourfifths._tables.engines.places import EqualRows, room_for_temporary_files, temporary_file
 from fourfifths._tables.groups import read_bands
 from fourfifths._tables.identity import key_words, repeated_key
 from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen, fit_strata, stratum_columns, stratum_names
-from fourfifths._tables.types import ColumnType, check_exact, check_finite
+from fourfifths._tables.types import AskedType, ColumnType, check_exact, check_finite
 from fourfifths.errors import GroupError
 
 # So many standard deviations more rows are drawn than are needed; too few are never left.
@@ -123,10 +123,7 @@ class IdentifiedRows:
 
     def drawn(self, quotas: IntArray, row_counts: IntArray) -> tuple[IntArray, IntArray]:
         """Return so many rows of each stratum by draw, and their places; in the table's order."""
-        expected = quotas + SPARE_DEVIATIONS * np.sqrt(quotas) + SPARE_DEVIATIONS
-        limits = np.where(quotas == row_counts, 1.0, expected / np.maximum(row_counts, 1))
-        # The last limit is that of rows without a stratum.
-        limits = np.append(limits, -1.0)
+        limits = draw_limits(quotas, row_counts)
         candidates: list[tuple[IntArray, Any, CodeArray, IntArray]] = []
         first_row = 0
         for codes, (identity, places) in zip(self.stratum_codes(), self.identities(), strict=True):
@@ -140,6 +137,16 @@ class IdentifiedRows:
         chosen = first_drawn(np.arange(rows.size), codes, draws, most=quotas, purpose="sample")
         assert chosen.size == quotas.sum()
         return rows[chosen], places[chosen]
+
+
+def draw_limits(quotas: IntArray, row_counts: IntArray) -> FloatArray:
+    """Return a limit of the draws for each stratum, below which a few more than its quota are.
+
+    The last limit is that of rows without a stratum, none of which is taken.
+    """
+    expected = quotas + SPARE_DEVIATIONS * np.sqrt(quotas) + SPARE_DEVIATIONS
+    limits = np.where(quotas == row_counts, 1.0, expected / np.maximum(row_counts, 1))
+    return np.append(limits, -1.0)
 
 
 def identify(
@@ -233,6 +240,103 @@ class OutcomeValues:
         return replace(self.outcome, values=self.outcome.values[index])
 
 
+@dataclass(frozen=True, kw_only=True)
+class ScannedFit:
+    """What a fit takes from the values of the whole table, before it sees any row.
+
+    Attributes
+    ----------
+    strata : Strata
+    column_types : tuple of ColumnType
+    outcomes : list of OutcomeValues
+    beta : float
+    seed : int
+    notes : list of str
+        What was assumed about values.
+    """
+
+    strata: Strata
+    column_types: tuple[ColumnType, ...]
+    outcomes: list[OutcomeValues]
+    beta: float
+    seed: int
+    notes: list[str]
+
+    @classmethod
+    def of(
+        cls, repairer: Repairer, engine: ScannedEngine, asked: Mapping[Any, AskedType]
+    ) -> ScannedFit:
+        """Return what is known of a table that was looked at.
+
+        Parameters
+        ----------
+        repairer : Repairer
+        engine : ScannedEngine
+            That has looked at the values.
+        asked : mapping of column to type
+            The columns to repair.
+        """
+        assert engine.cells is not None
+        notes: list[str] = []
+        by = stratum_names(repairer.protected, repairer.stratify_by)
+        assert by is not None
+        stratum_cells = engine.cells.of(by)
+        strata, _ = fit_strata(
+            stratum_cells.rows,
+            by,
+            bands=read_bands(repairer.bands, repairer.ages),
+            unseen=repairer.unseen,
+            small=repairer.small,
+            row_counts=stratum_cells.row_counts,
+        )
+        notes += stratum_cells.rows.value_notes
+        column_types = engine.types(asked, notes)
+        outcomes = [_outcome_values(engine, name, notes) for name in repairer._outcome_names]
+        beta = repairer.beta
+        if beta is None:
+            cell_outcomes = [outcome.of(engine.cells.rows) for outcome in outcomes]
+            beta = own_beta(
+                cell_outcomes,
+                strata.codes_of(engine.cells.rows, unseen="keep"),
+                repairer._favorable_of(cell_outcomes),
+                row_counts=engine.cells.row_counts,
+            )
+        return cls(
+            strata=strata,
+            column_types=column_types,
+            outcomes=outcomes,
+            beta=float(beta),
+            seed=seed_of(repairer.random_state),
+            notes=notes,
+        )
+
+    def learn(self, repairer: Repairer, sample: Rows, places: IntArray) -> bool:
+        """Fit a repair by blocks to a sample of the rows, and return whether it is proven.
+
+        `places` as in `draws_of`.
+        """
+        columns = sample.numbers(self.column_types)
+        model, is_proven = repairer._learn_blocks(
+            sample,
+            columns,
+            self.column_types,
+            codes=self.strata.codes_of(sample, unseen="error"),
+            outcomes=[outcome.of(sample) for outcome in self.outcomes],
+            beta=self.beta,
+            draws=draws_of(sample, columns, seed=self.seed, key=repairer.key, places=places),
+            seed=self.seed,
+        )
+        repairer._complete_fit(
+            repairer._read(sample.dataframe.to_native(), reset=True),
+            strata=self.strata,
+            column_types=self.column_types,
+            model=model,
+            seed=self.seed,
+            notes=self.notes,
+        )
+        return is_proven
+
+
 def fit_streamed(
     repairer: Repairer,
     engine: ChunkEngine,
@@ -254,80 +358,36 @@ def fit_streamed(
     files, advance
         As in `identify`.
     """
-    assert engine.cells is not None
     assert isinstance(repairer.columns, Mapping)
     repairer._check_options()
-    notes: list[str] = []
-    by = stratum_names(repairer.protected, repairer.stratify_by)
-    assert by is not None
-    stratum_cells = engine.cells.of(by)
-    strata, _ = fit_strata(
-        stratum_cells.rows,
-        by,
-        bands=read_bands(repairer.bands, repairer.ages),
-        unseen=repairer.unseen,
-        small=repairer.small,
-        row_counts=stratum_cells.row_counts,
-    )
-    notes += stratum_cells.rows.value_notes
-    column_types = engine.types(repairer.columns, notes)
-    seed = seed_of(repairer.random_state)
+    scanned = ScannedFit.of(repairer, engine, repairer.columns)
     if repairer.scope == "column":
         return _fit_columns(
             repairer,
             engine,
             names,
-            strata=strata,
-            column_types=column_types,
-            seed=seed,
-            notes=notes,
+            strata=scanned.strata,
+            column_types=scanned.column_types,
+            seed=scanned.seed,
+            notes=scanned.notes,
             files=files,
             advance=advance,
-        )
-    outcomes = [_outcome_values(engine, name, notes) for name in repairer._outcome_names]
-    beta = repairer.beta
-    if beta is None:
-        cell_outcomes = [outcome.of(engine.cells.rows) for outcome in outcomes]
-        beta = own_beta(
-            cell_outcomes,
-            strata.codes_of(engine.cells.rows, unseen="keep"),
-            repairer._favorable_of(cell_outcomes),
-            row_counts=engine.cells.row_counts,
         )
     identified = identify(
         engine.source,
         names,
-        strata=strata,
-        numbers=lambda rows: checked_numbers(rows, column_types),
-        seed=seed,
+        strata=scanned.strata,
+        numbers=lambda rows: checked_numbers(rows, scanned.column_types),
+        seed=scanned.seed,
         key=repairer.key,
         unseen=repairer.unseen,
         row_count=engine.row_count,
         files=files,
         advance=advance,
     )
-    row_counts = np.array(strata.rows)
+    row_counts = np.array(scanned.strata.rows)
     row_numbers, places = identified.drawn(fit_quotas(row_counts), row_counts)
-    sample = engine.source.take(row_numbers, names)
-    columns = sample.numbers(column_types)
-    model, _ = repairer._learn_blocks(
-        sample,
-        columns,
-        column_types,
-        codes=strata.codes_of(sample, unseen="error"),
-        outcomes=[outcome.of(sample) for outcome in outcomes],
-        beta=float(beta),
-        draws=draws_of(sample, columns, seed=seed, key=repairer.key, places=places),
-        seed=seed,
-    )
-    repairer._complete_fit(
-        repairer._read(sample.dataframe.to_native(), reset=True),
-        strata=strata,
-        column_types=column_types,
-        model=model,
-        seed=seed,
-        notes=notes,
-    )
+    scanned.learn(repairer, engine.source.take(row_numbers, names), places)
     return identified
 
 
@@ -393,7 +453,7 @@ def _fit_columns(
     )
 
 
-def _outcome_values(engine: ChunkEngine, name: str, notes: list[str]) -> OutcomeValues:
+def _outcome_values(engine: ScannedEngine, name: str, notes: list[str]) -> OutcomeValues:
     assert engine.cells is not None
     cells = engine.cells.of([name])
     outcome = read_outcome(

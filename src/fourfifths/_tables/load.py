@@ -564,7 +564,7 @@ class RecordOutput:
         for place, column_type in enumerate(self.column_types):
             column = frame[column_type.name]
             values = typed_values(column, column_type, self.records[:, place])
-            written = values[np.maximum(self.index, 0)] if len(self.index) else column
+            written = values[np.maximum(self.index, 0)] if len(self.index) else values.head(0)
             if stays.any():
                 mask = nw.new_series("mask", ~stays, backend=frame.implementation)
                 written = written.zip_with(mask, column.cast(written.dtype))
@@ -637,7 +637,7 @@ def rows_of(
     if not isinstance(frame, nw.DataFrame):
         raise TableError(
             f"X: the rows of a {type(X).__name__} are not in memory; collect it into a dataframe "
-            "first"
+            "first, or write it to a Parquet file and repair that with `fourfifths repair`"
         )
     not_text = [name for name in frame.columns if not isinstance(name, str)]
     if not_text:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._tables.engines import spark
 from fourfifths._tables.files import in_one_line
 from fourfifths._tables.groups import Group
 from fourfifths._tables.table import Table
@@ -32,7 +33,7 @@ from fourfifths._tables.values import (
     beyond_exact,
     check_words,
 )
-from fourfifths.errors import ColumnError, listed
+from fourfifths.errors import ColumnError, TableError, listed
 
 FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
@@ -151,10 +152,9 @@ def read_features(
             _group_code(table, protected, groups).alias("code"),
         )
         frame = frame.filter(nw.col("code") >= 0)
-        if frame.implementation is nw.Implementation.DUCKDB:
-            arrays = _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
-        else:
-            arrays = _fetch_memory(frame, quotas, random_state)
+        arrays = _fetch(frame, quotas, sizes, random_state)
+    except TableError:
+        raise
     except Exception as error:  # each backend has errors of its own
         raise ColumnError(
             f"columns: {listed(names)}: cannot be read as numbers or text: {in_one_line(error)}; "
@@ -296,6 +296,8 @@ def _with_moments_in_utc(table: Table, names: Iterable[str]) -> Table:
             return table
         in_utc = ", ".join(f"{name} AT TIME ZONE 'UTC' AS {name}" for name in zoned)
         return replace(table, frame=nw.from_native(relation.project(f"* REPLACE ({in_utc})")))
+    if frame.implementation.is_spark_like():
+        return replace(table, frame=nw.from_native(spark.in_utc(frame.to_native(), inner_names)))
     if frame.implementation is nw.Implementation.PANDAS:
         # By pandas itself: narwhals does not know zones like America/New_York, with an underscore.
         native: Any = frame.collect().to_native()
@@ -357,15 +359,48 @@ def _lowest_draws(codes: IntArray, draws: NDArray[np.uint64], quotas: Sequence[i
     return np.sort(np.concatenate(sampled))
 
 
+def _fetch(
+    frame: nw.LazyFrame[Any], quotas: Sequence[int], sizes: Sequence[int], random_state: int
+) -> dict[str, ObjectArray]:
+    """Load the rows, or as many of each group as its quota allows, in the table's order."""
+    if frame.implementation is nw.Implementation.DUCKDB:
+        return _fetch_duckdb(frame.to_native(), quotas, sizes, random_state)
+    if frame.implementation.is_spark_like():
+        return _fetch_spark(frame.to_native(), quotas, sizes, random_state)
+    if frame.implementation is nw.Implementation.POLARS:
+        return _fetch_polars(frame, quotas, random_state)
+    return _fetch_memory(frame, quotas, random_state)
+
+
 def _fetch_memory(
     frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
-    """Load the rows, or as many of each group as its quota allows, in the table's order."""
+    """Load all rows, and choose among them."""
     loaded = frame.collect()
     codes = loaded["code"].to_numpy()
     if np.any(np.bincount(codes, minlength=len(quotas)) > quotas):
         sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
         loaded = loaded[sampled_rows.tolist()]
+    return _arrays_of(loaded)
+
+
+def _fetch_polars(
+    frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
+) -> dict[str, ObjectArray]:
+    """Load the groups of all rows, choose, and load the rows that are chosen; others stay lazy."""
+    codes = frame.select("code").collect()["code"].to_numpy()
+    if np.all(np.bincount(codes, minlength=len(quotas)) <= quotas):
+        return _arrays_of(frame.collect())
+    sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
+    native: Any = frame.to_native()
+    numbered: nw.LazyFrame[Any] = nw.from_native(native.with_row_index("row_position"))
+    sampled = numbered.filter(nw.col("row_position").is_in(sampled_rows.tolist()))
+    loaded = sampled.collect("polars", engine="streaming").sort("row_position")
+    return _arrays_of(loaded.drop("row_position"))
+
+
+def _arrays_of(loaded: nw.DataFrame[Any]) -> dict[str, ObjectArray]:
+    """Return the columns as arrays; missing is NaN or None."""
     arrays = {}
     for name in loaded.columns:
         column = loaded[name]
@@ -382,23 +417,54 @@ def _fetch_duckdb(
     """Let DuckDB choose the rows, so that the rest is never loaded."""
     if all(size <= quota for size, quota in zip(sizes, quotas, strict=True)):
         return {name: _filled(array) for name, array in relation.fetchnumpy().items()}
-    # A little more than the quota of each group passes the filter; the lowest draws are kept. The
-    # number that passes varies by about its square root, so eight of those leave no group short.
-    shares = [
-        min(1.0, (quota + 8 * quota**0.5 + 20) / size)
-        for size, quota in zip(sizes, quotas, strict=True)
-    ]
     cuts = " ".join(
-        f"WHEN {code} THEN {int(share * DRAW_LIMIT)}::UBIGINT" for code, share in enumerate(shares)
+        f"WHEN {code} THEN {cut}::UBIGINT" for code, cut in enumerate(_draw_cuts(quotas, sizes))
     )
     sampled = relation.query(
         "audited",
         f"""SELECT * FROM ({draws_query("audited", random_state)})
             WHERE draw <= CASE code {cuts} END""",
     )
-    arrays = {name: _filled(array) for name, array in sampled.fetchnumpy().items()}
+    return _lowest_of(
+        {name: _filled(array) for name, array in sampled.fetchnumpy().items()}, quotas
+    )
+
+
+def _fetch_spark(
+    native: Any, quotas: Sequence[int], sizes: Sequence[int], random_state: int
+) -> dict[str, ObjectArray]:
+    """Let Spark choose the rows, so that the rest stays in the cluster."""
+    if all(size <= quota for size, quota in zip(sizes, quotas, strict=True)):
+        return _arrays_of(nw.from_native(spark.collected(native), eager_only=True))
+    drawn = spark.with_draws(
+        spark.with_positions(native, "row_position"),
+        position="row_position",
+        draw="draw",
+        offset=_seed_offset(random_state),
+        steps=DRAW_STEPS,
+        limit=DRAW_LIMIT,
+    )
+    sampled = spark.lowest_candidates(
+        drawn, draw="draw", code="code", cuts=_draw_cuts(quotas, sizes)
+    )
+    return _lowest_of(_arrays_of(nw.from_native(sampled, eager_only=True)), quotas)
+
+
+def _draw_cuts(quotas: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Return a limit of the draws for each group, which a little more than its quota pass.
+
+    The number that passes varies by about its square root, so eight of those leave no group short.
+    """
+    shares = [
+        min(1.0, (quota + 8 * quota**0.5 + 20) / size)
+        for size, quota in zip(sizes, quotas, strict=True)
+    ]
+    return [int(share * DRAW_LIMIT) for share in shares]
+
+
+def _lowest_of(arrays: dict[str, ObjectArray], quotas: Sequence[int]) -> dict[str, ObjectArray]:
+    """Return the rows with the lowest draws of those that passed the cuts, in the table's order."""
     codes, draws = arrays["code"].astype(np.int64), arrays.pop("draw").astype(np.uint64)
-    # In the order of the table, as rows from memory are.
     order = np.argsort(arrays.pop("row_position"))
     chosen = order[_lowest_draws(codes[order], draws[order], quotas)]
     return {name: array[chosen] for name, array in arrays.items()}

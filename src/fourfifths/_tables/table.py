@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import narwhals as nw
 
 from fourfifths import datasets
+from fourfifths._tables.engines.spark import spark_error
 from fourfifths._tables.files import TableFile, in_one_line, open_file
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
@@ -98,6 +99,8 @@ class Table:
         except Exception as error:  # each backend has errors of its own
             if self.file is not None:
                 raise self.file.error(error, self.name) from error
+            if frame.implementation.is_spark_like():
+                raise spark_error(error) from error
             raise TableError(f"{self.name}: cannot be computed: {in_one_line(error)}") from error
         return [tuple(_plain(value) for value in record) for record in records]
 
@@ -267,14 +270,18 @@ def _wrap(
     except TypeError as error:
         raise TableError(
             f"table: cannot use {type(native).__module__}.{type(native).__qualname__}; expected a "
-            "pandas, polars or pyarrow table, a DuckDB relation, a file's path or the name of a "
-            f"shipped data set ({listed(datasets.names())})"
+            "pandas, polars, pyarrow or Spark table, a DuckDB relation, a file's path or the name "
+            f"of a shipped data set ({listed(datasets.names())})"
         ) from error
     names = {column: f"c{index}" for index, column in enumerate(columns)}
     if frame.implementation is nw.Implementation.DUCKDB:
         # DuckDB's own projection, because narwhals' rename reads "a.b" as a field of a struct.
         relation: Any = frame.to_native()
         frame = nw.from_native(plain_relation(relation, names))
+    elif frame.implementation.is_spark_like():
+        # By place: Spark reads "a.b" as a field of a struct, and names without regard to case.
+        native_frame: Any = frame.to_native()
+        frame = nw.from_native(native_frame.toDF(*names.values()))
     else:
         frame = frame.rename(names)
     return Table(

@@ -74,11 +74,16 @@ def added(first: Cells, second: Cells, names: Sequence[str]) -> Cells:
     both = replace(first.rows, frame=frame, _columns={})
     total = counted(both, names, np.append(first.row_counts, second.row_counts))
     if total.row_counts.size > MAX_CELLS:
-        raise TableError(
-            f"{first.rows.name}: more than {MAX_CELLS:,} different combinations of "
-            f"{listed(names)}; one of these columns looks like an identifier"
-        )
+        raise too_many_cells(first.rows.name, names)
     return total
+
+
+def too_many_cells(table: str, names: Sequence[str]) -> TableError:
+    """Return the error for columns with more combinations of values than are counted."""
+    return TableError(
+        f"{table}: more than {MAX_CELLS:,} different combinations of {listed(names)}; one of these "
+        "columns looks like an identifier"
+    )
 
 
 def positions_among(column: nw.Series[Any], values: nw.Series[Any]) -> IntArray:

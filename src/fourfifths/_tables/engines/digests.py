@@ -10,7 +10,7 @@ the table, whatever the chunks are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,6 +91,19 @@ class ColumnDigest:
         elif column.dtype.is_integer() and len(column) > int(column.null_count()):
             self._widen(int(column.min()), int(column.max()))
 
+    def merge(self, digest: ColumnDigest) -> None:
+        """Add the digest of further rows."""
+        self.rows += digest.rows
+        self.known_rows += digest.known_rows
+        if digest.low is not None and digest.high is not None:
+            self._widen(digest.low, digest.high)
+        self._dictionaries += digest._dictionaries
+        if self.is_complete and not digest.is_complete:
+            self._shorten()
+        for shape, text in digest.shapes.items():
+            self.shapes.setdefault(shape, text)
+        self._count(digest.counts.items(), may_be_numbers=digest.is_complete)
+
     def _widen(self, low: int, high: int) -> None:
         self.low = low if self.low is None else min(low, self.low)
         self.high = high if self.high is None else max(high, self.high)
@@ -119,7 +132,17 @@ class ColumnDigest:
         pairs = zip(
             counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True
         )
-        for value, count in pairs:
+        self._count(pairs, may_be_numbers=False)
+
+    def _count(self, pairs: Iterable[tuple[Any, int]], *, may_be_numbers: bool) -> None:
+        """Add counts of values; once values are many, plain numbers among them are left out."""
+        added = dict(pairs)
+        if may_be_numbers and not self.is_complete:
+            import pyarrow as pa
+
+            rest = {*self._without_numbers(pa.array(list(added), type=pa.string())).to_pylist()}
+            added = {value: count for value, count in added.items() if value in rest}
+        for value, count in added.items():
             self.counts[value] += count
         if len(self.counts) > MAX_DISTINCT and self.is_complete:
             self._shorten()

@@ -2,8 +2,8 @@
 
 Three verbs suffice before anything is fitted: count the rows that have each combination of values,
 say what the values of a column are, and say whether a token for "not known" occurs. The rest of a
-repair is a map of chunks to chunks. `MemoryEngine` does it for rows in memory, and `ChunkEngine`
-for files that are larger.
+repair is a map of chunks to chunks. `MemoryEngine` does it for rows in memory, `ChunkEngine` for
+files that are larger, and `SparkEngine` (in `spark_engine.py`) for tables of a cluster.
 """
 
 from __future__ import annotations
@@ -82,58 +82,49 @@ class MemoryEngine:
 
 
 @dataclass(kw_only=True)
-class ChunkEngine:
-    """A file that is read in chunks.
+class ScannedEngine:
+    """A table that is not in memory, whose values were looked at where they are.
 
     Attributes
     ----------
-    source : ChunkedTable
+    cells : Cells or None
+        None before the scan.
+    digests : dict of str to ColumnDigest
+    row_count : int
+    tokens : set
+        The tokens for "not known" that occur.
     """
 
-    source: ChunkedTable
     cells: Cells | None = None
     digests: dict[str, ColumnDigest] = field(default_factory=dict)
     row_count: int = 0
-    _tokens: set[Any] = field(default_factory=set)
+    tokens: set[Any] = field(default_factory=set)
 
     @property
     def schema(self) -> Rows:
         """No rows, with the columns and their types."""
-        return self.source.empty
+        raise NotImplementedError
 
-    def scan(self, cells: Sequence[str], columns: Sequence[str] | None) -> None:
-        """Look at all values, in one pass over the file."""
-        every_column = self.schema.columns
-        others = [name for name in columns or every_column if name not in cells]
-        self.digests = {
-            name: ColumnDigest(name=name, column=self.schema.dataframe[name]) for name in others
-        }
+    def count_distinct(self, name: str, number_format: NumberFormat | None) -> int:
+        """Return how many different values, or numbers, a column has, in one pass over it."""
+        raise NotImplementedError
+
+    def prepare_digests(self, cells: Sequence[str], columns: Sequence[str] | None) -> list[str]:
+        """Make an empty digest of each column that is not counted; return those to be read."""
+        schema = self.schema.dataframe
+        others = [name for name in columns or schema.columns if name not in cells]
+        self.digests = {name: ColumnDigest(name=name, column=schema[name]) for name in others}
+
         # Of numbers that are named, the type says all.
-        read = [name for name in others if columns is None or self._is_open(name)]
-        unknown = self.source.unknown
-        needed = None if unknown else list(dict.fromkeys([*cells, *read]))
-        total: Cells | None = None
-        for rows in self.source.chunks(needed):
-            self.row_count += len(rows)
-            part = counted(rows, list(cells))
-            total = part if total is None else added(total, part, list(cells))
-            for name in read:
-                self.digests[name].add(rows)
-            lacking = [token for token in unknown if token not in self._tokens]
-            if lacking:
-                self._tokens.update(occurring_tokens(rows.dataframe, lacking))
-        if total is None or not self.row_count:
-            raise TableError(f"{self.source.table.name}: the table has no rows")
-        self.cells = total
+        def is_open(name: str) -> bool:
+            return not (schema[name].dtype.is_numeric() or schema[name].dtype == nw.Boolean)
 
-    def _is_open(self, name: str) -> bool:
-        dtype = self.schema.dataframe[name].dtype
-        return not (dtype.is_numeric() or dtype == nw.Boolean)
+        return [name for name in others if columns is None or is_open(name)]
 
     def check_tokens(self) -> None:
         """Raise if a token for "not known" is in no column."""
-        for token in self.source.unknown:
-            if token not in self._tokens:
+        for token in self.schema.unknown:
+            if token not in self.tokens:
                 raise unmatched_token(token, ())
 
     def values(self, name: str) -> tuple[nw.Series[Any], IntArray | None]:
@@ -144,13 +135,12 @@ class ChunkEngine:
 
     def repairable(self, excluded: Collection[Any]) -> tuple[str, ...]:
         """Return the columns that are repaired if none is named."""
+        reading = self.schema.reading
         return tuple(
             name
             for name, digest in self.digests.items()
             if name not in excluded
-            and not digest.is_not_repaired(
-                reading=self.source.reading, count_distinct=self._count_distinct
-            )
+            and not digest.is_not_repaired(reading=reading, count_distinct=self.count_distinct)
         )
 
     def types(self, asked: Mapping[str, AskedType], notes: list[str]) -> tuple[ColumnType, ...]:
@@ -166,15 +156,51 @@ class ChunkEngine:
                 type_of(
                     values,
                     kind,
-                    unknown=self.source.unknown,
-                    reading=self.source.reading,
+                    unknown=self.schema.unknown,
+                    reading=self.schema.reading,
                     notes=notes,
                     row_counts=row_counts,
                 )
             )
         return tuple(types)
 
-    def _count_distinct(self, name: str, number_format: NumberFormat | None) -> int:
+
+@dataclass(kw_only=True)
+class ChunkEngine(ScannedEngine):
+    """A file that is read in chunks.
+
+    Attributes
+    ----------
+    source : ChunkedTable
+    """
+
+    source: ChunkedTable
+
+    @property
+    def schema(self) -> Rows:
+        """No rows, with the columns and their types."""
+        return self.source.empty
+
+    def scan(self, cells: Sequence[str], columns: Sequence[str] | None) -> None:
+        """Look at all values, in one pass over the file."""
+        read = self.prepare_digests(cells, columns)
+        unknown = self.source.unknown
+        needed = None if unknown else list(dict.fromkeys([*cells, *read]))
+        total: Cells | None = None
+        for rows in self.source.chunks(needed):
+            self.row_count += len(rows)
+            part = counted(rows, list(cells))
+            total = part if total is None else added(total, part, list(cells))
+            for name in read:
+                self.digests[name].add(rows)
+            lacking = [token for token in unknown if token not in self.tokens]
+            if lacking:
+                self.tokens.update(occurring_tokens(rows.dataframe, lacking))
+        if total is None or not self.row_count:
+            raise TableError(f"{self.source.table.name}: the table has no rows")
+        self.cells = total
+
+    def count_distinct(self, name: str, number_format: NumberFormat | None) -> int:
         """Return how many different values, or numbers, a column has, in one pass over it."""
         equal_rows = EqualRows(self.row_count)
         with closing(equal_rows):
