@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.draws import RowDraws
@@ -83,6 +82,8 @@ def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree
     """
     # One score needs no choice. Several are compared on a scale that they share: by their ranks.
     sampled = scores[: MAX_TREE_ROWS if scores.shape[1] > 1 else 0]
+    from scipy.stats import rankdata  # loading it takes longer than an audit
+
     ranks = rankdata(sampled, axis=0) if sampled.size else sampled
     codes = codes[: sampled.shape[0]]
     nodes: list[list[int]] = []
