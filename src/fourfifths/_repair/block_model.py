@@ -56,8 +56,9 @@ PLANNING_SHARE = 0.3
 MIN_PLANNING_ROWS = 1_000
 MAX_PLANNING_SHARE = 0.5
 # A larger table is fitted on so many of its rows, by draw. That bounds the memory and the time of a
-# fit: more rows would hardly better a score, nor prove more than a few blocks further.
-MAX_FIT_ROWS = 1_000_000
+# fit: more rows would hardly better a score of a few thousand leaves, and of two groups 50,000 rows
+# each are placed.
+MAX_FIT_ROWS = 500_000
 DEFAULT_BETA = 0.1  # where no outcome has two values
 MAX_UNPROVEN_BLOCKS = 16
 MIN_ROWS_PER_UNPROVEN_BLOCK = 20
@@ -305,7 +306,7 @@ def fit_quotas(row_counts: IntArray) -> IntArray:
     >>> fit_quotas(np.array([3_000, 900]))
     array([3000,  900])
     >>> fit_quotas(np.array([3_000_000, 1_000_000, 20]))
-    array([541664, 291665,     20])
+    array([270831, 145832,     20])
     """
     total = int(row_counts.sum())
     if total <= MAX_FIT_ROWS:
