@@ -306,7 +306,7 @@ def fit_quotas(row_counts: IntArray) -> IntArray:
     >>> fit_quotas(np.array([3_000, 900]))
     array([3000,  900])
     >>> fit_quotas(np.array([3_000_000, 1_000_000, 20]))
-    array([270831, 145832,     20])
+    array([270832, 145832,     20])
     """
     total = int(row_counts.sum())
     if total <= MAX_FIT_ROWS:
