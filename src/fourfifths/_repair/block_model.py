@@ -58,8 +58,9 @@ MAX_PLANNING_SHARE = 0.4
 TINY_TABLE = 100  # rows; fewer are halved, because a score needs some to be learned at all
 MIN_PART_OF_MEAN = 0.75  # a smaller stratum, by the mean number of rows, is a small one
 # A larger table is fitted on so many of its rows, by draw. That bounds the memory and the time of a
-# fit: more rows would hardly better a score, nor prove more than a few blocks further.
-MAX_FIT_ROWS = 1_000_000
+# fit: more rows would hardly better a score of a few thousand leaves, and of two groups 50,000 rows
+# each are placed.
+MAX_FIT_ROWS = 500_000
 DEFAULT_BETA = 0.1  # where no outcome has two values
 MAX_UNPROVEN_BLOCKS = 16
 MIN_ROWS_PER_UNPROVEN_BLOCK = 20
@@ -307,7 +308,7 @@ def fit_quotas(row_counts: IntArray, max_rows: int = MAX_FIT_ROWS) -> IntArray:
     >>> fit_quotas(np.array([3_000, 900]))
     array([3000,  900])
     >>> fit_quotas(np.array([3_000_000, 1_000_000, 20]))
-    array([541664, 291665,     20])
+    array([270832, 145832,     20])
     """
     total = int(row_counts.sum())
     if total <= max_rows:

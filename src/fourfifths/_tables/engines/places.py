@@ -45,6 +45,7 @@ class EqualRows:
     >>> rows.finish()
     >>> [places.tolist() for places in rows.places([3, 1])]
     [[0, 0, 1], [2]]
+    >>> rows.close()
     """
 
     def __init__(self, row_count: int) -> None:
