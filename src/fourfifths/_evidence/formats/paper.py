@@ -1,0 +1,64 @@
+"""What the formats for paper share: the size of the page, the date, tables that fit its width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Literal, get_args
+
+from fourfifths._evidence.report import Report
+from fourfifths._report.document import Sheet
+from fourfifths._text import printable
+from fourfifths.errors import OptionError, listed
+
+# The laws that most reports are about are American, and so is the default.
+Paper = Literal["letter", "a4"]
+MAX_COLUMNS = 9
+MAX_RUNNING_TITLE = 90  # letters at the head of a page
+
+
+def check_paper(paper: str) -> None:
+    """Refuse a size of paper that there is not."""
+    if paper not in get_args(Paper):
+        raise OptionError(f"paper={paper!r}: expected one of {listed(get_args(Paper))}")
+
+
+def report_date(report: Report) -> date | None:
+    """Return the day on which the report was made, if its provenance says it."""
+    for line in report.provenance:
+        if line.key == "date":
+            try:
+                return date.fromisoformat(line.text[:10])
+            except ValueError:
+                return None
+    return None
+
+
+def running_title(report: Report) -> str:
+    """Return the title, cut to the head of a page."""
+    title = printable(report.title)
+    return title if len(title) <= MAX_RUNNING_TITLE else f"{title[: MAX_RUNNING_TITLE - 1]}…"
+
+
+def narrow_sheets(sheet: Sheet) -> Iterator[Sheet]:
+    """Yield a table that fits the page; a wide one in parts, with the names of the rows in each.
+
+    Examples
+    --------
+    >>> wide = Sheet(title="t", headers=("name", *"abcdefghijkl"), rows=())
+    >>> [(part.title, "".join(part.headers[1:])) for part in narrow_sheets(wide)]
+    [('t', 'abcdef'), ('t (continued)', 'ghijkl')]
+    """
+    names = sheet.name_columns
+    count = len(sheet.headers) - names
+    room = max(MAX_COLUMNS - names, 1)
+    parts = -(-count // room) or 1
+    for part in range(parts):
+        start, end = (names + count * edge // parts for edge in (part, part + 1))
+        yield replace(
+            sheet,
+            title=sheet.title if part == 0 else f"{sheet.title} (continued)",
+            headers=(*sheet.headers[:names], *sheet.headers[start:end]),
+            rows=tuple((*row[:names], *row[start:end]) for row in sheet.rows),
+        )
