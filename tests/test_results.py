@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import subprocess
 import sys
@@ -108,10 +107,12 @@ def test_the_representation_is_the_text():
 
 
 def test_a_notebook_shows_the_text_and_reads_no_markup():
-    assert FIGURES._repr_html_() == "<pre>Señora &lt;nan&gt;\nmore</pre>"
+    assert "<strong>Señora &lt;nan&gt;</strong>" in FIGURES._repr_html_()
     impact = measure({"<b>": (3, 5), "&": (6, 8)})
-    assert impact._repr_html_() == f"<pre>{html.escape(str(impact))}</pre>"
-    assert "<b>" not in impact._repr_html_()
+    fragment = impact._repr_html_()
+    assert '<th scope="row" class="name" dir="auto">&lt;b&gt;</th>' in fragment
+    assert "<b>" not in fragment
+    assert "<script" not in fragment
 
 
 def test_by_default_a_result_is_one_record():
@@ -201,7 +202,8 @@ def test_every_result_shows_itself_in_each_way(make, rows):
     result = make()
     assert isinstance(result, Result)
     assert str(result) == repr(result)
-    assert result._repr_html_().startswith("<pre>")
+    assert result._repr_html_().startswith('<div class="fourfifths">')
+    assert result.to_html().startswith("<!doctype html>")
     assert result.to_markdown().startswith("# ")
     assert json.loads(result.to_json()) == result.to_dict()
     assert len(result.to_records()) == rows

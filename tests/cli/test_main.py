@@ -15,7 +15,7 @@ from fourfifths._cli.main import load_command
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "adjusted"),
+    *("audit", "report", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "adjusted"),
     *("subgroups", "share", "check", "monitor", "reproduce", "datasets", "rules", "demo"),
 )
 

@@ -169,6 +169,8 @@ def test_every_option_with_a_value_is_in_the_table():
     own = {
         "--plot",
         "--add",
+        "--audits-json",
+        "--fields",
         "--file",
         "--format",
         "--save",

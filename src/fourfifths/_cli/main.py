@@ -50,6 +50,14 @@ COMMANDS: Mapping[str, CommandEntry] = {
             "fourfifths audit hired.xlsx --protected race --outcome hired --out audit.md",
         ),
     ),
+    "report": CommandEntry(
+        module="report",
+        summary="Write a report to file: cover, finding, tables, charts, limits, method.",
+        examples=(
+            "fourfifths report ricci --template ugesp --out ricci.html",
+            "fourfifths report hired.csv --protected sex --outcome hired --out report.html",
+        ),
+    ),
     "certify": CommandEntry(
         module="certify",
         summary="Certify that auditors find no rule on the other columns with disparate impact.",

@@ -125,10 +125,8 @@ def gather(
     audit_options : mapping, optional
         Further arguments of `impact`: weights, counts, within and so on.
     """
-    for name in parts:
-        if name not in PART_NAMES:
-            raise OptionError(f"parts={name!r}: expected one of {listed(PART_NAMES)}")
     opened = open_table(table)
+    check_names(opened, parts, columns=columns, stages=stage_columns, score=score)
     profile = get_rule(rule)
     options = dict(audit_options or {})
     roles: dict[str, Any] = {"bands": bands, "ages": ages, "unknown": unknown}
@@ -209,6 +207,16 @@ def gather(
         problems=problems,
         settings={"random_state": str(random_state)} if parts else {},
     )
+
+
+def check_names(table: Table, parts: Sequence[str], **columns: str | Sequence[str] | None) -> None:
+    """Refuse a misspelt name: it is an error, and not a part that could not be made."""
+    for name in parts:
+        if name not in PART_NAMES:
+            raise OptionError(f"parts={name!r}: expected one of {listed(PART_NAMES)}")
+    for argument, named in columns.items():
+        for column in [named] if isinstance(named, str) else named or ():
+            table.column(column, argument)
 
 
 def attempt(

@@ -45,12 +45,14 @@ def summary(result: Impact) -> str:
     indicated = [pair for pair in compared if is_indicated(pair[1])]
     rule = result.rule.name
     if indicated:
-        names = listed_briefly(
-            [f"{group.group} ({attribute.name})" for attribute, group in indicated]
-        )
+        by_attribute = [
+            f"{listed_briefly(names)} (by {attribute.name})"
+            for attribute in result
+            if (names := [group.group for group in attribute.groups if is_indicated(group)])
+        ]
         # The lower of the ratio and its inverse: harm to the reference counts alike.
         worst = sorted(indicated, key=lambda pair: distance_ratio(pair[1]))[:MAX_DESCRIBED_GROUPS]
-        sentences = [f"Adverse impact is indicated under {rule} for {names}."]
+        sentences = [f"Adverse impact is indicated under {rule} for {'; '.join(by_attribute)}."]
         sentences += [group_sentence(attribute, group) for attribute, group in worst]
     elif result.rule.decision in ("none", "checklist"):
         sentences = [

@@ -17,6 +17,7 @@ from fourfifths._report.impact import (
     legend,
     pooling_sentences,
 )
+from fourfifths._report.rule import rule_line, rule_paragraphs
 from fourfifths._results import Result
 
 TITLES = {
@@ -106,10 +107,12 @@ def result_part(
         return (Part(id=name, title=heading, problem=evidence.problems[name]),)
     if result is None:
         return ()
+    # The rule is said once, with the finding.
+    said = {*rule_paragraphs(evidence.impact.rule), rule_line(evidence.impact.rule)}
     document = to_document(result)
-    return (
-        document_part(document, id=name, title=heading, charts=to_charts(result), result=result),
-    )
+    part = document_part(document, id=name, title=heading, charts=to_charts(result), result=result)
+    explanations = tuple(text for text in part.explanations if text not in said)
+    return (replace(part, explanations=explanations),)
 
 
 def certificate_parts(evidence: Evidence) -> tuple[Part, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fourfifths._evidence.evidence import Evidence
-from fourfifths._evidence.fields import cover_fields
+from fourfifths._evidence.fields import LABELS, cover_fields
 from fourfifths._evidence.finding import finding_paragraphs, finding_tone
 from fourfifths._evidence.glossary import terms_of
 from fourfifths._evidence.method import limits_of, method_of
@@ -33,15 +33,13 @@ def ugesp_memo(
     """Return the memo."""
     impact = evidence.impact
     names = ", ".join(attribute.name for attribute in impact)
-    question = Part(
-        id="question",
-        title="Question",
-        paragraphs=(
-            stated.get(
-                "question",
-                f"Did the selection ({impact.outcome}) have an adverse impact by {names} under the "
-                "four-fifths rule of the Uniform Guidelines?",
-            ),
+    question = Field(
+        key="question",
+        label=LABELS["question"],
+        text=stated.get(
+            "question",
+            f"Did the selection ({impact.outcome}) have an adverse impact by {names} under the "
+            "four-fifths rule of the Uniform Guidelines?",
         ),
     )
     facts = Part(
@@ -85,7 +83,6 @@ def ugesp_memo(
         ),
     )
     parts = (
-        question,
         facts,
         process,
         *attribute_parts(evidence),
@@ -97,7 +94,7 @@ def ugesp_memo(
     return Report(
         title=f"Memorandum on adverse impact: {impact.table}",
         template="ugesp",
-        cover=cover_fields(stated, COVER),
+        cover=(*cover_fields(stated, COVER), question),
         finding_title="Short answer",
         finding=finding_paragraphs(impact),
         tone=finding_tone(impact),

@@ -45,7 +45,6 @@ def cuts_chart(result: Cuts, attribute: AttributeCuts) -> CurveChart:
         )
     below = {group.group: sum(run.cuts for run in group.below) for group in compared}
     worst = max(below, key=below.__getitem__)
-    reference = attribute.reference or "the highest rate at each cut"
     chosen = () if math.isnan(result.chosen_cut) else (result.chosen_cut,)
     return CurveChart(
         title=(
@@ -59,7 +58,7 @@ def cuts_chart(result: Cuts, attribute: AttributeCuts) -> CurveChart:
             if not np.isnan(group.impact_ratio).all()
         ),
         x_axis=f"cut: selected if {result.score} {result.sign} cut",
-        y_axis=f"impact ratio, compared with {reference}",
+        y_axis="impact ratio",
         curves=tuple(curves),
         x_lines=tuple(Line(value=cut, label=f"chosen: {number_text(cut)}") for cut in chosen),
         y_lines=(

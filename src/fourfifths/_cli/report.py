@@ -1,0 +1,279 @@
+"""`fourfifths report`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fourfifths._cli.audit import MedianOf, SmallGroups, WeightsAre, counted
+from fourfifths._cli.options import (
+    AgeFrom,
+    Band,
+    Columns,
+    DecimalMark,
+    ExactValues,
+    Favorable,
+    HeaderRow,
+    Known,
+    On,
+    Outcome,
+    Reference,
+    Seed,
+    SeparateProtected,
+    Sheet,
+    Source,
+    Unknown,
+    ages,
+    bands,
+    check_writable,
+    is_same_file,
+    opened,
+    provenance_of,
+    reference_of,
+    with_births,
+)
+from fourfifths.errors import OptionError, OutputError
+
+if TYPE_CHECKING:
+    from fourfifths._evidence.report import Report
+
+
+class ReportPart(StrEnum):
+    """What a report adds to the audit."""
+
+    CERTIFICATE = "certificate"
+    REPAIR = "repair"
+    TRADEOFF = "tradeoff"
+    NONE = "none"
+
+
+def report(
+    source: Source,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="The report; its ending says the format: .html, .md or .json.",
+            show_default=False,
+        ),
+    ],
+    template: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="full; ll144: what New York City asks to publish; ugesp: a memo under the Uniform "
+            "Guidelines; model-card: a section of a model card.",
+        ),
+    ] = "full",
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=TEXT",
+            help="A field of the cover: auditor, period, tool, data_source, ...; repeat it.",
+        ),
+    ] = None,
+    fields: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A TOML file of fields: auditor = 'Ann Lee'."),
+    ] = None,
+    part: Annotated[
+        list[ReportPart] | None,
+        typer.Option(
+            help="What to add to the audit; repeat it.  [default: certificate and repair with "
+            "template full, else none]",
+        ),
+    ] = None,
+    audits_json: Annotated[
+        Path | None,
+        typer.Option(
+            "--audits-json",
+            metavar="FILE",
+            help="With template ll144: write the file by which the published report is found "
+            "(draft-dkg-audits-json).",
+        ),
+    ] = None,
+    protected: SeparateProtected = None,
+    outcome: Outcome = None,
+    favorable: Favorable = None,
+    reference: Reference = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The rule that judges the figures.  [default: that of the template, or ugesp]",
+        ),
+    ] = None,
+    columns: Columns = None,
+    stage: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COL", help="A column for each stage of the selection, in order: adds a part."
+        ),
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="A column of scores: adds every cut of it."),
+    ] = None,
+    median_of: Annotated[
+        MedianOf,
+        typer.Option(help="Take the median of all rows, or of rows whose group is known."),
+    ] = MedianOf.ALL,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL", help="Compare the groups within each value of this column as well."
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COL", help="A column of weights, each 0 or more.")
+    ] = None,
+    weights_are: Annotated[
+        WeightsAre,
+        typer.Option(help="Sampling weights, or counts of persons in an aggregated table."),
+    ] = WeightsAre.SAMPLING,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="n=COL,selected=COL",
+            help="The table has one row per group: the columns of its numbers.",
+        ),
+    ] = None,
+    small_groups: Annotated[
+        SmallGroups | None,
+        typer.Option(
+            help="Under nyc-ll144: whether groups of under 2% of the rows are in the ratios.  "
+            "[default: include]",
+        ),
+    ] = None,
+    band: Band = None,
+    age_from: AgeFrom = None,
+    on: On = None,
+    unknown: Unknown = None,
+    known: Known = None,
+    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
+    decimal: DecimalMark = None,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
+    random_state: Seed = 0,
+) -> None:
+    """Write a report to file: cover, finding, tables, charts, limits, method, provenance.
+
+    A part that cannot be made says why in the report.
+    """
+    from fourfifths._evidence.compose import report as compose
+    from fourfifths._evidence.compose import save, with_provenance
+    from fourfifths._evidence.fields import read_fields
+    from fourfifths._evidence.formats.registry import format_of
+    from fourfifths._evidence.report import Field
+    from fourfifths._evidence.templates.ll144 import audits_json as discovery
+    from fourfifths._results import json_text
+    from fourfifths._tables.files import write_whole
+
+    # Whatever could not be written is refused before anything is computed.
+    format_of(out)
+    for option, path in (("--out", out), ("--audits-json", audits_json)):
+        if path is not None:
+            check_writable(option, path)
+            if is_same_file(path, Path(source)):
+                raise OutputError(
+                    f"{option} {path}: is the file that is audited; choose another name"
+                )
+    stated = read_fields(field or (), fields)
+    if audits_json is not None and template != "ll144":
+        raise OptionError(f"--audits-json {audits_json}: belongs to --template ll144")
+    found_by = None if audits_json is None else discovery(stated)
+    protected = with_births(protected, age_from)
+    table = opened(
+        source,
+        sheet=sheet,
+        header_row=header_row,
+        decimal=decimal,
+        known=known,
+        exact_values=exact_values,
+    )
+    composed = compose(
+        table,
+        template=template,  # type: ignore[arg-type]  # any text; the library checks it
+        fields=stated,
+        parts=parts_of(part),  # type: ignore[arg-type]
+        protected=protected,
+        outcome=outcome,
+        favorable=favorable,
+        reference=reference_of(reference, protected),
+        rule=rule,  # type: ignore[arg-type]
+        columns=columns,
+        stages=stage or (),
+        score=score,
+        bands=bands(band, age_from or protected),
+        ages=ages(age_from, on),
+        unknown=unknown or (),
+        random_state=random_state,
+        audit_options={
+            "weights": weights,
+            "weights_are": weights_are.value,
+            "counts": counted(counts),
+            "within": within,
+            "median_of": median_of.value,
+            "small_groups": small_groups.value if small_groups else None,
+        },
+    )
+    origin = provenance_of(source)
+    composed = with_provenance(
+        composed,
+        (
+            Field(key="file", label="File", text=origin.file),
+            Field(key="sha256", label="SHA-256 of the file", text=origin.sha256),
+            Field(key="command", label="Command", text=origin.command),
+            Field(key="date", label="Made on", text=origin.date),
+        ),
+    )
+    save(for_readers(composed), out)
+    typer.echo(f"wrote {out}", err=True)
+    if audits_json is not None:
+        write_whole(audits_json, f"{json_text(found_by or {})}\n")
+        typer.echo(f"wrote {audits_json}", err=True)
+
+
+def parts_of(parts: Sequence[ReportPart] | None) -> list[str] | None:
+    """Return the parts by name; None leaves the choice to the template.
+
+    Examples
+    --------
+    >>> parts_of(None), parts_of([ReportPart.NONE]), parts_of([ReportPart.REPAIR])
+    (None, [], ['repair'])
+    """
+    if not parts:
+        return None
+    if ReportPart.NONE in parts and len(set(parts)) > 1:
+        raise OptionError("--part none: contradicts the other --part; give one of them")
+    return [part.value for part in dict.fromkeys(parts) if part is not ReportPart.NONE]
+
+
+def for_readers(report: Report) -> Report:
+    """Return a report whose notes, sentences and problems name options of the shell."""
+    from fourfifths._cli.messages import for_shell
+
+    parts = tuple(
+        replace(
+            part,
+            problem=for_shell(part.problem) if part.problem else "",
+            notes=tuple(for_shell(note, is_note=True) for note in part.notes),
+            sections=tuple(
+                replace(
+                    section,
+                    sentences=tuple(
+                        replace(sentence, text=for_shell(sentence.text, is_note=True))
+                        for sentence in section.sentences
+                    ),
+                )
+                for section in part.sections
+            ),
+        )
+        for part in report.parts
+    )
+    return replace(report, parts=parts)

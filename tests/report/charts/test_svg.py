@@ -1,0 +1,113 @@
+"""Charts as SVG: positions, shapes, and names that are data."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from fourfifths._report.charts.chart import (
+    BarChart,
+    Bars,
+    Curve,
+    CurveChart,
+    DotChart,
+    Line,
+    Mark,
+)
+from fourfifths._report.charts.svg import MAX_LABEL, chart_svg, runs, scale, ticks
+
+NAN = math.nan
+KINDS = ("indicated", "judged", "not judged", "reference")
+
+
+def dots(*marks, **options):
+    return DotChart(title="t", alt="a", axis="x", marks=marks, limits=(0, 1), **options)
+
+
+def drawn(chart):
+    return ET.fromstring(chart_svg(chart))
+
+
+def test_a_value_lies_between_the_ends_in_proportion():
+    position = scale((0, 2), (100, 300))
+    assert [position(value) for value in (0, 1, 2, 5, -1)] == [100, 200, 300, 300, 100]
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [((0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1]), ((0, 0.5), [0, 0.1, 0.2, 0.3, 0.4, 0.5]), ((3, 3), [3])],
+)
+def test_ticks_are_round(limits, expected):
+    assert ticks(limits) == pytest.approx(expected)
+
+
+def test_each_kind_of_mark_has_a_shape_of_its_own():
+    shapes = set()
+    for kind in KINDS:
+        marks = [
+            (element.tag, element.get("class"))
+            for element in drawn(dots(Mark(label="A", value=0.5, kind=kind)))
+            if "mark" in (element.get("class") or "")
+        ]
+        assert len(marks) == 1
+        shapes.update(marks)
+    assert len(shapes) == len(KINDS)
+
+
+def test_an_interval_without_an_upper_limit_ends_in_an_arrow():
+    closed = drawn(dots(Mark(label="A", value=0.5, low=0.4, high=0.6)))
+    is_open = drawn(dots(Mark(label="A", value=0.5, low=0.4, high=NAN)))
+    assert [len(chart.findall("polygon")) for chart in (closed, is_open)] == [0, 1]
+
+
+def test_an_undefined_value_is_said_and_not_drawn():
+    chart = drawn(dots(Mark(label="A", value=NAN)))
+    assert "no ratio" in "".join(chart.itertext())
+    assert not [element for element in chart if "mark" in (element.get("class") or "")]
+
+
+def test_names_are_data_and_cut_where_they_are_long():
+    hostile = '"><script>alert(1)</script>' + "x" * 10_000
+    chart = drawn(dots(Mark(label=hostile, detail="1 of 2", value=0.5)))
+    assert chart.find(".//script") is None
+    assert all(len(text) <= MAX_LABEL for text in chart.itertext())
+
+
+def test_the_text_alternative_has_title_and_numbers():
+    chart = DotChart(title='<4/5 & "low"', alt="A: 0.5.", axis="x", marks=(), limits=(0, 1))
+    assert drawn(chart).get("aria-label") == '<4/5 & "low". A: 0.5.'
+    assert drawn(chart).get("role") == "img"
+
+
+def test_a_gap_divides_a_curve():
+    curve = Curve(label="", x=(1, 2, 3), y=(0.1, NAN, 0.3))
+    assert runs(curve, curve.y, curve.y) == [[(1, 0.1, 0.1)], [(3, 0.3, 0.3)]]
+
+
+def test_curves_differ_in_dashes():
+    curves = tuple(Curve(label=str(index), x=(0, 1), y=(0, 1)) for index in range(4))
+    chart = CurveChart(
+        title="t", alt="a", x_axis="x", y_axis="y", curves=curves, x_limits=(0, 1), y_limits=(0, 1),
+        x_lines=(Line(value=0.5, label="beta"),),
+        marks=((0.5, Mark(label="m", value=0.5, low=0.4, high=0.6)),),
+    )  # fmt: skip
+    lines = list(drawn(chart).iter("polyline"))
+    assert len({line.get("stroke-dasharray") for line in lines}) == 4
+
+
+def test_bars_are_as_high_as_their_values():
+    chart = BarChart(
+        title="t", alt="a", x_axis="block", y_axis="share", labels=("1", "2"),
+        series=(Bars(label="A", values=(0.5, 0.25)), Bars(label="B", values=(0.5, 0.5))),
+        y_limits=(0, 1),
+    )  # fmt: skip
+    heights = [float(bar.get("height")) for bar in drawn(chart).iter("rect")][:4]
+    assert heights[0] == heights[1] == heights[3] == pytest.approx(2 * heights[2])
+
+
+def test_a_chart_that_stands_alone_brings_its_colours():
+    svg = chart_svg(dots(Mark(label="A", value=0.5)), is_standalone=True)
+    assert svg.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert "<style>" in svg
