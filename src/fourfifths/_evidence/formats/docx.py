@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Sequence
-from datetime import datetime, time
 from typing import Any
 
 from docx import Document
@@ -21,10 +20,12 @@ from docx.shared import Cm, Pt, RGBColor
 
 from fourfifths._evidence.formats.html import SUBTITLES, is_lead
 from fourfifths._evidence.formats.paper import (
+    MAX_WHOLE_ROWS,
+    NO_DATE,
     Paper,
     check_paper,
+    file_date,
     narrow_sheets,
-    report_date,
     running_title,
 )
 from fourfifths._evidence.formats.typesetting import chart_png
@@ -33,7 +34,6 @@ from fourfifths._report.charts.chart import Chart
 from fourfifths._report.document import Sheet
 from fourfifths._text import printable
 
-FIRST_DATE = datetime(1980, 1, 1)  # the earliest of a zip file: no date
 PAGE_SIZES = {"letter": (Cm(21.59), Cm(27.94)), "a4": (Cm(21.0), Cm(29.7))}
 MARGIN = Cm(2.2)
 CHART_WIDTH = Cm(13)
@@ -125,14 +125,12 @@ class _Writer:
         self.field(foot, "PAGE", "1", size=8)
         self.run(foot, " of ", size=8, color=MUTED)
         self.field(foot, "NUMPAGES", "1", size=8)
-        day = report_date(self.report)
         properties = self.document.core_properties
         properties.title = printable(self.report.title)[:255]
         properties.subject = SUBTITLES[self.report.template]
         properties.language = language
         properties.author = properties.last_modified_by = properties.comments = ""
-        moment = FIRST_DATE if day is None else datetime.combine(day, time())
-        properties.created = properties.modified = moment
+        properties.created = properties.modified = file_date(self.report)
 
     # --- pieces of text ---
 
@@ -238,6 +236,8 @@ class _Writer:
         widths = column_widths(sheet, self.width)
         for column, column_width in zip(table.columns, widths, strict=True):
             column.width = column_width
+        # A short table stays on one page; of a long one, the head stays with the first row.
+        last_kept = len(sheet.rows) if len(sheet.rows) <= MAX_WHOLE_ROWS else 1
         for index, row in enumerate((sheet.headers, *sheet.rows)):
             is_marked = index - 1 in sheet.marked
             for column, text in enumerate(row):
@@ -245,7 +245,7 @@ class _Writer:
                 cell.width = widths[column]
                 line = cell.paragraphs[0]
                 line.paragraph_format.space_after = Pt(0)
-                line.paragraph_format.keep_with_next = index < min(len(sheet.rows), 3)
+                line.paragraph_format.keep_with_next = index < last_kept
                 if column >= sheet.name_columns:
                     line.alignment = WD_ALIGN_PARAGRAPH.RIGHT
                 self.run(line, text, is_bold=index == 0 or is_marked, size=size)
@@ -318,7 +318,7 @@ def without_dates(content: bytes) -> bytes:
         zipfile.ZipFile(stream, "w", compression=zipfile.ZIP_DEFLATED) as target,
     ):
         for name in source.namelist():
-            info = zipfile.ZipInfo(name, date_time=FIRST_DATE.timetuple()[:6])
+            info = zipfile.ZipInfo(name, date_time=NO_DATE.timetuple()[:6])
             info.compress_type = zipfile.ZIP_DEFLATED
             info.create_system = 0
             target.writestr(info, source.read(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime, time
 from typing import Literal, get_args
 
 from fourfifths._evidence.report import Report
@@ -12,9 +12,11 @@ from fourfifths._report.document import Sheet
 from fourfifths._text import printable
 from fourfifths.errors import OptionError, listed
 
+NO_DATE = datetime(1980, 1, 1)  # the earliest of a zip file, for a report that states no date
 # The laws that most reports are about are American, and so is the default.
 Paper = Literal["letter", "a4"]
 MAX_COLUMNS = 9
+MAX_WHOLE_ROWS = 14  # a table of at most so many rows stays on one page
 MAX_RUNNING_TITLE = 90  # letters at the head of a page
 
 
@@ -33,6 +35,12 @@ def report_date(report: Report) -> date | None:
             except ValueError:
                 return None
     return None
+
+
+def file_date(report: Report) -> datetime:
+    """Return the date in the properties of an office file, which must have one."""
+    day = report_date(report)
+    return NO_DATE if day is None else datetime.combine(day, time())
 
 
 def running_title(report: Report) -> str:

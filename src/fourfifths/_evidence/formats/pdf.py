@@ -14,6 +14,7 @@ from typing import Any
 
 from fourfifths._evidence.formats.html import SUBTITLES, is_lead
 from fourfifths._evidence.formats.paper import (
+    MAX_WHOLE_ROWS,
     Paper,
     check_paper,
     narrow_sheets,
@@ -29,8 +30,7 @@ TEMPLATE = Path(__file__).with_name("report.typ")
 TYPST_PAPER: dict[Paper, str] = {"letter": "us-letter", "a4": "a4"}
 CODE_FIELDS = ("command", "sha256", "data_sha256")
 MAX_UNBROKEN = 24  # letters; a longer word may be broken, every so many letters
-# A table of at most so many rows, of at most so many letters in a cell, stays on one page.
-MAX_WHOLE_ROWS, MAX_WHOLE_CELL = 14, 120
+MAX_WHOLE_CELL = 120  # letters; a table with a longer text may be broken over pages
 BREAK = "\N{ZERO WIDTH SPACE}"
 
 
