@@ -11,7 +11,7 @@ import pandas as pd
 import fourfifths
 from fourfifths._tradeoff.result import Point
 
-AUDITORS = ("logistic", "svm", "naive-bayes", "trees")
+AUDITORS = ("logistic", "svm", "naive-bayes", "trees", "LR", "SVM", "GNB")
 INTERVALS = ("impact_ratio", "utility", "accuracy", "parity", "auc", "balanced_error_rate")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 UNDEFINED = "-"
 SMALLEST_SHOWN_P = 0.0001
@@ -44,6 +45,17 @@ def interval(limits: tuple[float, float], digits: int = 3) -> str:
     if math.isnan(low) and math.isnan(high):
         return UNDEFINED
     return f"{number(low, digits)} to {'...' if math.isnan(high) else number(high, digits)}"
+
+
+def alternatives(names: str | Sequence[str]) -> str:
+    """Return one name, or several joined by "or".
+
+    Examples
+    --------
+    >>> alternatives("Hired"), alternatives(("Hired", "Offer declined"))
+    ('Hired', 'Hired or Offer declined')
+    """
+    return names if isinstance(names, str) else " or ".join(names)
 
 
 def printable(text: str) -> str:

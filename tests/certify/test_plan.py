@@ -164,6 +164,14 @@ def test_settings_make_the_same_plan_again(table):
     assert again.features == first.features
 
 
+def test_several_favorable_values_are_one_selection(table):
+    one = plan_of(table, outcome="hired", favorable="yes")
+    halves = table.assign(hired=table["hired"].mask(table.index % 2 == 0, table["hired"] + "!"))
+    both = plan_of(halves, outcome="hired", favorable=["yes", "yes!"])
+    assert (both.selected, both.rated) == (one.selected, one.rated)
+    assert both.settings["favorable"] == ["yes", "yes!"]
+
+
 def test_a_seed_too_large_for_scikit_learn_is_refused(table):
     with pytest.raises(OptionError, match=r"random_state=4294967296: expected .* below 4294967296"):
         certify(table, random_state=2**32)

@@ -108,6 +108,32 @@ def test_favorable(teal):
     assert only_group(answer, "Black")["selected"] == 22
 
 
+def test_several_favorable_values(shell, tmp_path):
+    # Women: 3 hired, 2 declined the offer, 5 rejected; men: 4, 2 and 2.
+    results = [("f", 3, 2, 5), ("m", 4, 2, 2)]
+    lines = [
+        f"{sex},{result}"
+        for sex, *sizes in results
+        for result, size in zip(("Hired", "Offer declined", "Rejected"), sizes, strict=True)
+        for _ in range(size)
+    ]
+    (tmp_path / "offers.csv").write_text("\n".join(["sex,result", *lines]))
+    audit = ("audit", "offers.csv", "--protected", "sex", "--outcome", "result")
+    favorable = ("--favorable", "Hired", "--favorable", "Offer declined")
+    answer = shell(*audit, *favorable, "--format", "json")
+    assert only_group(answer, "f")["selected"] == 5
+    content = json.loads(answer.out)
+    assert content["favorable"] == ["Hired", "Offer declined"]
+    assert "--favorable 'Offer declined'" in content["provenance"]["command"]
+    assert "result = Hired or Offer declined, rule ugesp" in shell(*audit, *favorable).out
+    answer = shell(*audit, "--favorable", "Hired", "--favorable", "hired")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == (
+        "fourfifths: --favorable Hired --favorable hired: 'Hired' and 'hired' are the same value "
+        "of outcome 'result'; give each value once\n"
+    )
+
+
 def test_weights_as_counts(shell, tmp_path):
     aggregated(TEAL).to_csv(tmp_path / "teal.csv", index=False)
     answer = shell(*AUDIT, "--weights", "count", "--weights-are", "counts", "--format", "json")
@@ -324,6 +350,31 @@ def test_fail_on_a_checklist_neither_fails_nor_passes(teal, fail_on):
     assert (answer.code, answer.out) == (2, "")
     assert "uk-ea-19 has no number; it gives a checklist and never a finding" in answer.err
     assert answer.err.count("\n") == 1
+
+
+MINORITIES = {"Asian": (38, 100), "Black": (38, 100), "White": (50, 100)}
+
+
+def test_total_minority(shell, tmp_path):
+    frame(MINORITIES).to_csv(tmp_path / "t.csv", index=False)
+    audit = ("audit", "t.csv", "--protected", "group", "--outcome", "hired", "--rule", "ofccp")
+    audit = (*audit, "--reference", "White")
+    attribute = json.loads(shell(*audit, "--format", "json").out)["attributes"][0]
+    # z of 76 of 200 against 50 of 100, by hand: -.12 / sqrt(.42 * .58 * .015) = -1.985.
+    assert attribute["total"]["z"] == printed("-1.985")
+    assert shell(*audit, "--fail-on", "indicated").code == 0
+    off = json.loads(shell(*audit, "--no-total-minority", "--format", "json").out)
+    assert off["attributes"][0]["total"] is None
+
+
+def test_a_total_can_be_what_a_command_fails_on(shell, tmp_path):
+    # Each is 1.85 standard deviations below White, and both as one are 2.15.
+    groups = {"Asian": (37, 100), "Black": (37, 100), "White": (50, 100)}
+    frame(groups).to_csv(tmp_path / "t.csv", index=False)
+    audit = ("audit", "t.csv", "--protected", "group", "--outcome", "hired", "--rule", "ofccp")
+    audit = (*audit, "--reference", "White", "--fail-on", "indicated")
+    assert shell(*audit).code == 3
+    assert shell(*audit, "--no-total-minority").code == 0
 
 
 def test_fail_on_means_nothing_without_a_line(teal):

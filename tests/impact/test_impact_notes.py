@@ -215,7 +215,68 @@ def test_each_kind_of_note_alone():
         "ugesp compares with the highest rate, which is C's; here the reference is B, because B "
         "was designated"
     ]
-    assert list(outcome_notes(measured, counts, roles=roles, outcome_missing=1)) == [
-        "1 row has no hired and could not be counted"
-    ]
+    assert list(
+        outcome_notes(measured, counts, roles=roles, favorable=["yes"], outcome_missing=1)
+    ) == ["1 row has no hired and could not be counted"]
     assert list(unknown_notes(measured, counts, roles=roles)) == []
+
+
+def test_rejection_rates_that_disagree_are_explained_by_hand():
+    # 98% against 99% selected: 2% against 1% rejected, of 3,000 each.
+    note = only(measure({"women": (2940, 3000), "men": (2970, 3000)}), "rejection rates disagree")
+    assert note.startswith(
+        "the ratios of selection rates and of rejection rates disagree: women against men 0.990 "
+        "and 2.000 (2.0% against 1.0% rejected). Where most"
+    )
+    assert "29 CFR 1607.4(D) speaks of selection rates" in note
+    # As a note it is no verdict: the rule reads the selection rates.
+    women = measure({"women": (2940, 3000), "men": (2970, 3000)})["women"]
+    assert women.finding == "significant although above four fifths"
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"women": (98, 100), "men": (99, 100)},  # not significant
+        {"women": (60, 3000), "men": (120, 3000)},  # rare selections: 0.5, and 0.98
+        {"women": (500, 1000), "men": (1000, 1000)},  # both disagree with four fifths
+        {"women": (2760, 3000), "men": (2808, 3000)},  # 8% against 6.4%: exactly four fifths
+    ],
+    ids=["few rows", "rare", "both", "on the line"],
+)
+def test_rejection_rates_are_not_mentioned_where_this_does_not_help(groups):
+    assert not any("rejection" in note for note in measure(groups).notes)
+
+
+def test_rejection_rates_of_a_reference_that_rejects_nobody():
+    note = only(measure({"women": (980, 1000), "men": (1000, 1000)}), "rejection rates disagree")
+    assert "women against men 0.980 and - (2.0% against 0.0% rejected)" in note
+
+
+def test_rejection_rates_of_many_groups_are_one_note():
+    groups = dict.fromkeys("ABCDEFG", (2700, 3000)) | {"Z": (2900, 3000)}
+    note = only(measure(groups), "rejection rates disagree")
+    assert "E against Z" in note
+    assert "; and 2 more. Where most" in note
+
+
+def test_a_total_says_who_is_in_it():
+    result = measure(THREE, total_minority=True)
+    assert only(result, "(all others)") == (
+        "(all others) of group: all groups but C, as one; Holm's p leaves this comparison out. C "
+        "was chosen by its rate: for a total minority designate the majority as the reference"
+    )
+    assert "chosen by its rate" not in only(
+        measure(THREE, total_minority=True, reference="C"), "(all others)"
+    )
+    assert "comparisons were made" in only(result, "2 comparisons")
+    table = pd.concat([frame(THREE | {"D": (1, 2)}), frame({"?": (1, 4)})])
+    options = {"rule": "nyc-ll144", "small_groups": "exclude", "unknown": "?"}
+    note = only(impact(table, total_minority=True, **options), "(all others)")
+    assert "all groups but C, as one, also 'D', without the rows of no known group;" in note
+
+
+def test_a_total_of_two_groups_is_not_made_and_a_note_says_so_if_it_was_asked_for():
+    asked = measure(PAIR, total_minority=True)
+    assert asked.notes == ("group has two groups: all but the reference are one already",)
+    assert measure(PAIR, rule="ofccp").notes == ()

@@ -51,6 +51,13 @@ def loans():
 
 
 AUDITS = {
+    "total": lambda: measure({"A": (3, 8), "B": (16, 25), "C": (9, 40)}, rule="ofccp"),
+    "several favorable values": lambda: fourfifths.impact(
+        pd.DataFrame({"group": list("AABB"), "hired": ["yes", "no", "late", "yes"]}),
+        protected="group",
+        outcome="hired",
+        favorable=["yes", "late"],
+    ),
     "Teal": lambda: measure({"Black": (26, 48), "White": (206, 259)}),
     "no one selected": lambda: measure_aggregated({"A": (0, 8), "B": (0, 25)}),
     "no one selected in the group": lambda: measure({"A": (0, 8), "B": (9, 25)}),

@@ -18,7 +18,7 @@ from scipy import stats
 from fourfifths import Repairer
 from fourfifths._arrays import FloatArray
 
-METHODS = st.sampled_from(["combinatorial", "geometric", "random"])
+METHODS = st.sampled_from(["combinatorial", "definition", "geometric", "random"])
 SCOPES = st.sampled_from(["column"])
 KEEP_RANKS = st.sampled_from(["combinatorial", "geometric"])
 AMOUNTS = st.floats(0, 1)

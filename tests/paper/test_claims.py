@@ -16,12 +16,14 @@ from fourfifths._paper.claims import (
     above_one,
     adult_utility,
     certified_points,
+    certified_splits,
     claims,
     german_utility,
     joint_loss,
     naive_bayes,
     ricci_rule,
     similar_methods,
+    uncertified_versions,
     unrepaired,
 )
 
@@ -54,11 +56,10 @@ def test_unrepaired_ratios_of_models_decide_between_holding_and_a_caveat(
 )
 def test_a_certified_point_below_the_threshold(ratio: float, verdict: str, count: int) -> None:
     # The BER of the same kind of classifier is .49, above .486: certified, whatever others find.
-    bers = {"svm": 0.49, "logistic": 0.3, "naive-bayes": 0.3, "trees": 0.1}
+    bers = {"SVM": 0.49, "LR": 0.3, "GNB": 0.3, "trees": 0.1}
     claim = certified_points(three(adult=[point("SVM", impact_ratio=ratio, ber=bers)]))
     assert claim.verdict == verdict
     assert claim.measured.startswith(f"{count} of 1 certified points are below .8: ")
-    assert "certified by the same kind of classifier used as an auditor" in claim.why
 
 
 @pytest.mark.parametrize(("model", "ber"), [("SVM", 0.486), ("LR", 0.3), (RULE, 0.5)])
@@ -68,6 +69,48 @@ def test_points_that_are_not_certified_do_not_count(model: str, ber: float) -> N
         "holds",
         "0 of 0 certified points are below .8: none",
     )
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict", "count"),
+    [
+        ((0.9, 0.8), "holds", 0),
+        ((0.9, 0.76), "holds with a caveat", 1),
+        ((0.7, 0.76), "does not hold", 2),
+    ],
+)
+def test_single_splits_are_certified_by_their_own_errors(
+    ratios: tuple[float, float], verdict: str, count: int
+) -> None:
+    # Ricci's threshold is 1/2 - .3 / 8 = .4625.
+    base = {"sweep": "ricci", "model": "LR", "impact_ratio": 0.1, "BER LR": 0.47}
+    rows = [{**base, "split": number, "impact_ratio": r} for number, r in enumerate(ratios)]
+    rows += [
+        {**base, "split": "all"},  # of all splits together
+        {**base, "split": 0, "sweep": "german"},
+        {**base, "split": 0, "BER LR": 0.4625},  # not certified
+        {**base, "split": 0, "model": RULE},
+    ]
+    claim = certified_splits("ricci", rows)
+    assert claim.verdict == verdict
+    assert claim.measured.startswith(f"{count} of 2 certified points of single splits are below")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "verdict"), [(0.85, "holds"), (0.86, "does not hold"), (0.3, "holds")]
+)
+def test_a_version_that_is_not_certified_has_some_low_ratio(ratio: float, verdict: str) -> None:
+    # Adult's threshold is .486: LR alone sees through, and the lowest ratio of all models counts.
+    points = [
+        point("LR", "geometric", 0.5, impact_ratio=1.0, ber=0.4),
+        point("GNB", "geometric", 0.5, impact_ratio=ratio, ber=0.5),
+        point("LR", "geometric", 1.0, impact_ratio=1.0, ber=0.49),  # certified
+        point("GNB", "geometric", 1.0, impact_ratio=1.0, ber=0.49),
+    ]
+    claim = uncertified_versions(three(adult=points))
+    assert claim.verdict == verdict
+    high = int(verdict != "holds")
+    assert claim.measured.startswith(f"{3 - high} of 3 versions")
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "does not hold"), (1.08, "holds")])
@@ -110,12 +153,13 @@ def svm(before: float, after: float) -> fourfifths.Tradeoff:
     ("before", "after", "verdict"),
     [
         (0.74, 0.72, "holds"),
-        (0.755, 0.705, "holds"),
-        (0.765, 0.72, "does not hold"),
-        (0.74, 0.695, "does not hold"),
+        (0.75, 0.7201, "holds"),
+        (0.74, 0.75, "does not hold"),  # it rises
+        (0.74, 0.705, "does not hold"),  # it falls too far
+        (0.76, 0.74, "does not hold"),  # it starts elsewhere
     ],
 )
-def test_adults_utility_is_within_two_percent(before: float, after: float, verdict: str) -> None:
+def test_adults_utility_must_fall_by_a_little(before: float, after: float, verdict: str) -> None:
     assert adult_utility(svm(before, after)).verdict == verdict
 
 
@@ -123,7 +167,7 @@ def test_adults_utility_is_within_two_percent(before: float, after: float, verdi
     ("before", "after", "by_age", "verdict"),
     [
         (0.72, 0.5, 0.7, "holds"),
-        (0.70, 0.69, 0.53, "holds with a caveat"),
+        (0.70, 0.69, 0.53, "reproduced only with years as strata"),
         (0.70, 0.69, 0.66, "does not hold"),
         (0.60, 0.5, 0.5, "does not hold"),  # it does not start at about 72%
     ],
@@ -131,8 +175,14 @@ def test_adults_utility_is_within_two_percent(before: float, after: float, verdi
 def test_germans_utility_by_strata(
     before: float, after: float, by_age: float, verdict: str
 ) -> None:
-    claim = german_utility(svm(before, after), svm(before, by_age))
+    years = [
+        {"method": "none", "amount": 0.0, "utility": before},
+        {"method": "combinatorial", "amount": 1.0, "utility": by_age},
+        {"method": "geometric", "amount": 1.0, "utility": 0.1},
+    ]
+    claim = german_utility(svm(before, after), years)
     assert claim.verdict == verdict
+    assert claim.measured.endswith(f"it is {before:.3f} at 0, {by_age:.3f} at 1")
     assert "German has 53 ages, 1 of them with a single row" in claim.why
 
 
@@ -180,26 +230,40 @@ def test_riccis_rule_reaches_the_threshold_by_both_methods() -> None:
 @pytest.mark.parametrize(
     ("sex", "race", "both", "verdict"),
     [
-        (0.02, 0.01, 0.03, "holds"),
-        (0.01, 0.03, 0.02, "holds"),
-        (0.02, 0.01, 0.05, "does not hold"),
+        (0.02, 0.01, 0.02, "holds"),
+        (0.01, 0.03, 0.034, "holds"),
+        (0.02, 0.01, 0.03, "does not hold"),
+        (0.0245, 0.0067, 0.031, "does not hold"),  # the sum, within any tolerance of the larger
     ],
 )
-def test_the_loss_for_both_is_near_the_larger(
-    sex: float, race: float, both: float, verdict: str
-) -> None:
+def test_a_loss_that_adds_up_compounds(sex: float, race: float, both: float, verdict: str) -> None:
     losses = {"adult": sex, "adult-race": race, "adult-both": both}
     claim = joint_loss({name: svm(0.74, 0.74 - loss) for name, loss in losses.items()})
     assert claim.verdict == verdict
     assert claim.measured == (
-        f"loss of utility: {sex:.3f} for sex, {race:.3f} for race, {both:.3f} for both"
+        f"loss of utility: {sex:.4f} for sex, {race:.4f} for race, {both:.4f} for both; the sum "
+        f"of the two is {sex + race:.4f}"
     )
 
 
 def test_only_claims_that_the_sweeps_can_answer_are_made() -> None:
-    assert list(claims({}, None)) == []
+    assert list(claims({}, {})) == []
     rule = [point(RULE, method, 1.0) for method in ("combinatorial", "geometric")]
-    (ricci,) = claims({"ricci": curve(rule)}, None)
+    (ricci,) = claims({"ricci": curve(rule)}, {})
     assert ricci.claim.startswith("Ricci: ")
-    german = {"german": svm(0.7, 0.7), "german-raw-age": svm(0.7, 0.7)}
-    assert [claim.claim[:7] for claim in claims(german, None)] == ["German:"]
+    years = [{"method": "combinatorial", "amount": 1.0, "utility": 0.5}]
+    (german,) = claims({"german": svm(0.7, 0.7)}, {"german-years": years})
+    assert german.claim.startswith("German:")
+
+
+def test_a_quick_run_does_not_judge_what_needs_splits() -> None:
+    rule = [point(RULE, method, 1.0) for method in ("combinatorial", "geometric")]
+    (ricci,) = claims({"ricci": curve(rule)}, {}, is_quick=True)
+    assert ricci.verdict == "too small to judge"
+    losses = {name: svm(0.74, 0.72) for name in ("adult-race", "adult-both")}
+    adult = svm(0.74, 0.72).points
+    bayes = point("GNB", "combinatorial", 1.0)
+    curves = {"adult": curve([*adult, point("SVM", "geometric", 0.5), bayes]), **losses}
+    verdicts = {claim.claim[:9]: claim.verdict for claim in claims(curves, {}, is_quick=True)}
+    assert verdicts["repairing"] == "holds"
+    assert verdicts["Adult: ut"] == "holds"

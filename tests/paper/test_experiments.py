@@ -14,6 +14,7 @@ from fourfifths._paper.experiments import (
     Settings,
     adult,
     experiments,
+    german,
     german_ages,
     recorded_rates,
     ricci,
@@ -29,10 +30,20 @@ def test_ricci_is_white_and_non_white() -> None:
 def test_adult_is_white_and_non_white() -> None:
     table = adult()
     assert table["race"].to_pylist().count("white") == 41_762  # of 48,842, UCI
-    assert table.column_names[:2] == ["age", "education-num"]
+    # UCI's numeric columns, the sampling weight among them.
+    assert table.column_names[:3] == ["age", "fnlwgt", "education-num"]
 
 
-def test_german_has_the_ordered_columns_of_the_paper() -> None:
+def test_germans_ordered_categories_are_whole_numbers_from_the_lowest() -> None:
+    table = german()
+    employment = table["employment"].to_pylist()
+    # UCI: A71 unemployed 62, A72 172, A73 339, A74 174, A75 7 years or more 253.
+    assert [employment.count(code) for code in range(1, 6)] == [62, 172, 339, 174, 253]
+    assert max(table["savings"].to_pylist()) == 5
+    assert sum(age <= 25 for age in table["age"].to_pylist()) == 190
+
+
+def test_german_has_the_categories_whose_codes_have_an_order() -> None:
     features = experiments()["german"].options["columns"]
     assert {"checking_status", "savings", "employment", "job"} <= set(features)
     assert "age" not in features

@@ -11,6 +11,7 @@ from fourfifths._paper import panels
 from fourfifths._paper.panels import certifying_ber, error_bars, point_rows
 
 RULE = "combined >= 70"
+ENDS = ("", "_low", "_high")
 
 
 def line_points(axis):
@@ -22,8 +23,9 @@ def line_points(axis):
     ]
 
 
-def legend_texts(axis):
-    return [text.get_text() for text in axis.get_legend().get_texts()]
+def legend_texts(figure):
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
 
 
 def test_a_row_has_the_figures_limits_and_errors_of_a_point():
@@ -34,14 +36,15 @@ def test_a_row_has_the_figures_limits_and_errors_of_a_point():
         utility=0.7,
         utility_interval=(0.6, 0.75),
         impact_ratios={"a": 0.6, "b": 1.0},
-        ber={"svm": 0.4, "trees": 0.2},
+        ber={"SVM": 0.4, "trees": 0.2},
     )
     (row,) = point_rows({"adult": curve([made], repeats=1)})
     assert (row["sweep"], row["repeats"], row["model"], row["amount"]) == ("adult", 1, "SVM", 0.5)
     assert (row["utility"], row["utility_low"], row["utility_high"]) == (0.7, 0.6, 0.75)
     assert row["mean_impact_ratio"] == pytest.approx(0.8)
-    assert (row["BER svm"], row["BER trees"]) == (0.4, 0.2)
-    assert np.isnan(row["BER logistic"])  # not among the auditors
+    assert (row["BER SVM"], row["BER trees"]) == (0.4, 0.2)
+    assert np.isnan(row["BER LR"])  # not among the auditors
+    assert row["split"] == "all"
 
 
 def test_rows_of_several_sweeps_follow_each_other():
@@ -70,22 +73,32 @@ def test_error_bars_reach_from_a_figure_to_its_limits():
     np.testing.assert_allclose(error_bars(rows, "utility"), [[0.1, 0.0], [0.05, 0.4]])
 
 
-def test_predictability_shows_each_model_by_the_auditor_of_its_kind():
-    bers = {"logistic": 0.1, "svm": 0.2, "naive-bayes": 0.3, "trees": 0.05}
+def test_predictability_shows_each_model_by_the_same_classifier_as_auditor():
+    bers = {"LR": 0.1, "SVM": 0.2, "GNB": 0.3, "trees": 0.05}
     points = [
         point("LR", "geometric", 0.5, ber=bers, impact_ratio=0.7),
         point("GNB", "geometric", 0.5, ber=bers, impact_ratio=0.9),
         point(RULE, "geometric", 0.5, ber=bers),  # no auditor is of its kind
     ]
     rows = point_rows({"adult": curve(points)})
-    (axis,) = panels.predictability(rows).axes
-    assert line_points(axis) == [([0.1], [0.7]), ([0.3], [0.9])]
-    assert legend_texts(axis) == ["LR", "GNB", "geometric", "impact ratio .8", "BER that certifies"]
+    figure = panels.predictability(rows)
+    assert line_points(figure.axes[0]) == [([0.1], [0.7]), ([0.3], [0.9])]
+    assert legend_texts(figure) == ["LR", "GNB", "geometric"]
+    assert figure.get_suptitle() == "answers figure 2 of Feldman et al. (2015)"
     (axis,) = panels.draw_trees(rows).axes
     assert line_points(axis) == [([0.05], [0.7]), ([0.05], [0.9])]
 
 
-def test_predictability_has_axes_for_each_data_set_and_open_marks_for_blocks():
+def test_single_splits_are_small_and_light():
+    (row,) = point_rows({"ricci": curve([point("LR")])})
+    (axis,) = panels.predictability([row, {**row, "split": 3}]).axes
+    sizes = [line.get_markersize() for line in axis.get_lines() if line.get_marker() in "o."]
+    alphas = [line.get_alpha() for line in axis.get_lines() if line.get_marker() in "o."]
+    assert sizes[1] < sizes[0]
+    assert alphas[1] < alphas[0]
+
+
+def test_predictability_has_axes_for_each_data_set_and_a_color_for_blocks():
     rows = point_rows(
         {
             "ricci-column": curve([point("LR", "random", 1.0)]),
@@ -93,11 +106,12 @@ def test_predictability_has_axes_for_each_data_set_and_open_marks_for_blocks():
             "adult-blocks": curve([point("LR", "random", 1.0, scope="blocks")]),
         }
     )
-    ricci, adult = panels.draw_trees(rows).axes
+    figure = panels.draw_trees(rows)
+    ricci, adult = figure.axes
     assert (ricci.get_title(), adult.get_title()) == ("Ricci", "Adult")
-    styles = [line.get_fillstyle() for line in ricci.get_lines() if line.get_marker() == "o"]
-    assert styles == ["full", "none"]
-    assert "by blocks" in legend_texts(adult)
+    colors = [line.get_color() for line in ricci.get_lines() if line.get_marker() == "o"]
+    assert colors == [panels.COLORS["random"], panels.COLORS["blocks"]]
+    assert legend_texts(figure) == ["LR", "random", "blocks"]
 
 
 def test_by_amount_starts_every_line_at_the_unrepaired_point():
@@ -106,19 +120,45 @@ def test_by_amount_starts_every_line_at_the_unrepaired_point():
         point("LR", "random", 1.0, ber=0.49),
         point("LR", "random", 0.5, ber=0.44),
     ]
-    (axis,) = panels.by_amount(point_rows({"adult": curve(points)})).axes
-    assert line_points(axis) == [([0, 0.5, 1], [0.37, 0.44, 0.49])]
-    assert legend_texts(axis) == ["random, column", "BER that certifies"]
+    figure = panels.by_amount(point_rows({"adult": curve(points)}))
+    assert line_points(figure.axes[0]) == [([0, 0.5, 1], [0.37, 0.44, 0.49])]
+    assert legend_texts(figure) == ["random, column by column", "certified above 0.486"]
 
 
-def test_utility_shows_the_svm_and_riccis_own_rule():
+def test_utility_shows_the_svm_and_riccis_own_rule_with_amounts():
     ricci = [point("SVM"), point(RULE, utility=0.9), point(RULE, "geometric", 1.0, utility=0.6)]
     german = [point("SVM"), point("SVM", "combinatorial", 1.0, utility=0.5, impact_ratio=0.95)]
     figure = panels.utility(point_rows({"ricci": curve(ricci), "german": curve(german)}))
     first, second = figure.axes
     assert (first.get_title(), second.get_title()) == ("Ricci, combined >= 70", "German, SVM")
-    assert line_points(first)[0] == ([0.7, 0.7], [0.9, 0.6])
+    # The combinatorial line comes first; Ricci has a point without repair only.
+    assert line_points(first) == [([0.7], [0.9]), ([0.7, 0.7], [0.9, 0.6])]
     assert line_points(second)[0] == ([0.7, 0.95], [0.7, 0.5])
+    assert {"0", "1"} <= {text.get_text() for text in second.texts}
+    assert second.get_ylim()[0] < 0.5  # the claim speaks of one half
+    assert legend_texts(figure) == ["combinatorial", "geometric"]
+
+
+def test_german_by_years_shows_utility_down_to_one_half():
+    rows = [
+        {
+            "model": "SVM",
+            "scope": "column",
+            "method": method,
+            "amount": amount,
+            **{f"{name}{end}": value for name in ("utility", "impact_ratio") for end in ENDS},
+        }
+        for method, amount, value in (
+            ("none", 0.0, 0.7),
+            ("combinatorial", 1.0, 0.5),
+            ("geometric", 1.0, 0.5),
+        )
+    ]
+    figure = panels.german_years(rows)
+    utility, ratio = figure.axes
+    assert line_points(utility) == [([0, 1], [0.7, 0.5])] * 2
+    assert utility.get_ylim()[0] < 0.5
+    assert (utility.get_ylabel(), ratio.get_ylabel()) == ("utility", "impact ratio")
 
 
 def test_several_shows_the_mean_ratio_of_each_attribute_by_method():
@@ -131,20 +171,33 @@ def test_several_shows_the_mean_ratio_of_each_attribute_by_method():
         )
 
     rows = point_rows({"adult": sweep(0.74), "adult-race": sweep(0.73), "adult-both": sweep(0.72)})
-    combinatorial, geometric = panels.several(rows).axes
+    figure = panels.several(rows)
+    combinatorial, geometric = figure.axes
     assert line_points(combinatorial)[0] == ([pytest.approx(0.6)], [0.74])
     assert line_points(geometric)[1] == ([pytest.approx(0.6), pytest.approx(0.95)], [0.73, 0.6])
-    assert legend_texts(combinatorial) == ["sex", "race", "sex and race"]
+    assert len(geometric.collections) == 3  # bars of utility for each attribute
+    assert legend_texts(figure) == ["sex", "race", "sex and race"]
 
 
 def test_comparison_shows_repairs_by_color_and_other_methods_by_name():
-    repair = {"model": "SVM", "scope": "column", "method": "geometric"}
+    repair = {"sweep": "adult", "model": "SVM", "scope": "column", "method": "geometric"}
     seeds = [
-        {"model": panels.OTHER_METHOD, "scope": "none", "method": "reweighing", "parity": parity}
+        {**repair, "model": panels.OTHER_METHOD, "method": "reweighing", "parity": parity}
         for parity in (0.93, 0.95)
     ]
-    rows = [{**row, "accuracy": 0.8} for row in ({**repair, "parity": 0.9}, *seeds)]
-    (axis,) = panels.comparison(rows).axes
-    assert line_points(axis) == [([0.9], [0.8]), ([0.93, 0.95], [0.8, 0.8])]
-    assert to_hex(axis.get_lines()[0].get_color()) == panels.COLORS["geometric"]
-    assert legend_texts(axis) == ["SVM", "geometric", "reweighing"]
+    german = {**repair, "sweep": "german-blocks", "scope": "blocks", "parity": 1.0}
+    rows = [{**row, "accuracy": 0.8} for row in ({**repair, "parity": 0.9}, *seeds, german)]
+    figure = panels.comparison(rows)
+    adult, second = figure.axes
+    assert line_points(adult) == [([0.9], [0.8]), ([0.93], [0.8]), ([0.95], [0.8])]
+    assert to_hex(adult.get_lines()[0].get_color()) == panels.COLORS["geometric"]
+    assert to_hex(second.get_lines()[0].get_color()) == panels.COLORS["blocks"]
+    assert legend_texts(figure) == ["SVM", "geometric", "blocks", "reweighing"]
+    assert "Zemel fairness" in adult.get_xlabel()
+
+
+def test_a_figure_is_as_wide_as_a_journals_column_or_two():
+    one, _ = panels.new_figure(1)
+    three, axes = panels.new_figure(3, rows=2)
+    assert (one.get_figwidth(), three.get_figwidth()) == (3.4, 7)
+    assert axes.shape == (2, 3)

@@ -141,3 +141,16 @@ def test_an_excluded_group_has_a_rate_and_no_ratio():
     assert points(rates) == pytest.approx([0.9, 0.6, 250 / 490])
     assert points(ratios) == pytest.approx([1, (250 / 490) / 0.6])
     assert rates.get_yticklabels()[0].get_text() == "few (excluded)  9/10"
+
+
+def test_all_others_as_one_are_set_apart_from_the_groups():
+    result = measure(
+        {"B": (9, 27), "H": (6, 23), "W": (41, 68)}, total_minority=True, reference="W"
+    )
+    rates, ratios = drawn(result).axes
+    assert points(rates) == pytest.approx([9 / 27, 6 / 23, 41 / 68, 15 / 50])
+    assert points(ratios)[-1] == pytest.approx((15 / 50) / (41 / 68))
+    assert rates.get_yticklabels()[-1].get_text() == "(all others)  15/50"
+    for axis in (rates, ratios):
+        # The fourth row is below the line between rows 2 and 3.
+        assert [line.get_ydata()[0] for line in axis.lines if line.get_linestyle() == ":"] == [2.5]

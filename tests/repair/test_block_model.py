@@ -311,20 +311,20 @@ def rates(*selected: tuple[int, int], missing: int = 0) -> tuple[list[Outcome], 
 
 
 def test_beta_is_the_lowest_selection_rate_by_hand() -> None:
-    assert own_beta(*rates((30, 100), (20, 50)), "yes") == pytest.approx(0.3)
+    assert own_beta(*rates((30, 100), (20, 50)), ["yes"]) == pytest.approx(0.3)
     # "no" is favorable: rates .7 and .6.
-    assert own_beta(*rates((30, 100), (20, 50)), "no") == pytest.approx(0.6)
+    assert own_beta(*rates((30, 100), (20, 50)), ["no"]) == pytest.approx(0.6)
     # Neither is named: the lower of .3 and .7, of .9 and .1.
     assert own_beta(*rates((30, 100), (45, 50)), None) == pytest.approx(0.1)
 
 
 def test_some_rows_do_not_count_for_beta() -> None:
     # A group of few rows counts like any other: leaving it out would claim less.
-    assert own_beta(*rates((30, 100), (1, 29)), "yes") == pytest.approx(1 / 29)
-    assert own_beta(*rates((30, 100), (0, 50)), "yes") == pytest.approx(0.3)  # nobody
-    assert own_beta(*rates((30, 100), (20, 50), missing=40), "yes") == pytest.approx(0.3)
+    assert own_beta(*rates((30, 100), (1, 29)), ["yes"]) == pytest.approx(1 / 29)
+    assert own_beta(*rates((30, 100), (0, 50)), ["yes"]) == pytest.approx(0.3)  # nobody
+    assert own_beta(*rates((30, 100), (20, 50), missing=40), ["yes"]) == pytest.approx(0.3)
     outcomes, codes = rates((30, 100), (20, 50), (1, 60))
-    assert own_beta(outcomes, np.where(codes == 2, -1, codes), "yes") == pytest.approx(0.3)
+    assert own_beta(outcomes, np.where(codes == 2, -1, codes), ["yes"]) == pytest.approx(0.3)
 
 
 def test_beta_is_a_tenth_where_no_outcome_has_two_values() -> None:
@@ -333,7 +333,19 @@ def test_beta_is_a_tenth_where_no_outcome_has_two_values() -> None:
     assert own_beta([number], codes, None) == DEFAULT_BETA == 0.1
     assert own_beta([], codes, None) == DEFAULT_BETA
     assert own_beta([*outcomes, *outcomes], codes, None) == DEFAULT_BETA
-    assert own_beta(*rates((0, 100), (0, 50)), "yes") == DEFAULT_BETA
+    assert own_beta(*rates((0, 100), (0, 50)), ["yes"]) == DEFAULT_BETA
+
+
+def test_beta_of_several_favorable_classes_by_hand() -> None:
+    # Of ten rows each: hired 2, declined the offer 1, rejected 7; hired 1, declined 3, rejected 6.
+    values = np.repeat([1.0, 0.0, 2.0, 1.0, 0.0, 2.0], [2, 1, 7, 1, 3, 6])
+    codes = np.repeat([0, 1], 10)
+    outcome = Outcome(
+        name="y", kind="classes", values=values, classes=("declined", "hired", "rejected")
+    )
+    assert own_beta([outcome], codes, ["hired", "declined"]) == pytest.approx(0.3)
+    assert own_beta([outcome], codes, ["hired"]) == pytest.approx(0.1)
+    assert own_beta([outcome], codes, None) == DEFAULT_BETA
 
 
 def test_the_beta_of_a_table() -> None:

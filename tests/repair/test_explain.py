@@ -68,7 +68,9 @@ def test_columns_that_are_not_repaired_may_be_left_out_of_a_row() -> None:
             "the column's value nearest to the consensus",
             10,
         ),
-        ({"method": "combinatorial"}, "along the column's values", 3),
+        # From index 1 to that of 10, the value nearest to 11, is 2.5 half of the way: 4, at 3.
+        ({"method": "combinatorial"}, "along the column's values", 4),
+        ({"method": "definition"}, "what one of the strata has at its level", 2),
         ({"method": "random", "amount": 1e-9}, "the row was not drawn, and is left unchanged", 2),
         (
             {"method": "random", "amount": 1 - 1e-9},
@@ -170,7 +172,11 @@ def hand_cell(value: list[float], level: list[int], repaired: float, method: Any
     """Explain a value of group a, which has 1, 2, 3, 4; the consensus is 5.5, 11, 16.5, 22."""
     repairer = hand_repairer()
     placed = PlacedValues(
-        column=0, rows=slice(0, 1), values=np.array(value), level=np.array(level, dtype=np.int64)
+        column=0,
+        rows=slice(0, 1),
+        strata=np.zeros(len(value), dtype=np.int16),
+        values=np.array(value),
+        level=np.array(level, dtype=np.int64),
     )
     return explain_cell(
         repairer.model_,

@@ -59,15 +59,15 @@ def test_of_three_strata_the_middle_one_is_taken_level_by_level(method: str) -> 
 
 
 # V = 1 2 3 4 10 20 30 40; nearest to 5.5, 11, 16.5, 22 are its places j = 3 4 5 5.
-# At .5: A has floor(.5 i + .5 j) = floor(1.5, 2.5, 3.5, 4), B floor(3.5, 4.5, 5.5, 6).
-# At .25: A floor(.75, 1.75, 2.75, 3.5), B floor(3.75, 4.75, 5.75, 6.5).
+# At .5: A is at .5 i + .5 j = 1.5, 2.5, 3.5, 4, B at 3.5, 4.5, 5.5, 6; a half is rounded up.
+# At .25: A .75, 1.75, 2.75, 3.5, B 3.75, 4.75, 5.75, 6.5.
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.float64])
 @pytest.mark.parametrize(
     ("amount", "first", "second"),
     [
         (0, A, B),
-        (0.25, [1, 2, 3, 4], [4, 10, 20, 30]),
-        (0.5, [2, 3, 4, 10], [4, 10, 20, 30]),
+        (0.25, [2, 3, 4, 10], [10, 20, 30, 40]),
+        (0.5, [3, 4, 10, 10], [10, 20, 30, 30]),
         (1, [4, 10, 20, 20], [4, 10, 20, 20]),
     ],
 )
@@ -241,12 +241,15 @@ def test_ordered_categories_take_the_middle_in_their_order() -> None:
 
 def test_ordered_categories_go_part_of_the_way() -> None:
     # Places 0 1 2 3 against 4 4 4 4: the consensus is 2, 2.5, 3, 3.5, its nearest (of two the
-    # lower) 2 2 3 3. Half of the way is floor(1, 1.5, 2.5, 3), and floor(3, 3, 3.5, 3.5).
+    # lower) 2 2 3 3. Combinatorial repair goes half of the way to the latter: 1, 1.5, 2.5, 3 and
+    # 3, 3, 3.5, 3.5, a half rounded up. Geometric repair goes half of the way to the consensus:
+    # 1, 1.75, 2.5, 3.25 and 3, 3.25, 3.5, 3.75, and writes the nearest, of two the lower.
     frame = pd.DataFrame({"c": list("abcdeeee"), "g": list("ppppqqqq")})
     options: dict[str, Any] = {"amount": 0.5, "columns": {"c": list("abcde")}}
-    for method in ("combinatorial", "geometric"):
-        found, _ = counts_after(frame, method=method, **options)
-        assert found == {"p": Counter(b=2, c=1, d=1), "q": Counter(d=4)}
+    found, _ = counts_after(frame, method="combinatorial", **options)
+    assert found == {"p": Counter(b=1, c=1, d=2), "q": Counter(d=2, e=2)}
+    found, _ = counts_after(frame, method="geometric", **options)
+    assert found == {"p": Counter(b=1, c=2, d=1), "q": Counter(d=3, e=1)}
 
 
 # --- strata ---

@@ -65,6 +65,7 @@ BY_COLUMN: dict[str, Any] = {"columns": COLUMNS, "scope": "column"}
 KINDS: dict[str, dict[str, Any]] = {
     "combinatorial": {**BY_COLUMN, "method": "combinatorial", "amount": 0.7},
     "geometric": {**BY_COLUMN, "method": "geometric", "amount": 0.7},
+    "definition": {**BY_COLUMN, "method": "definition", "amount": 0.7},
     "random": {**BY_COLUMN, "amount": 0.7},
     "blocks": {"columns": [*COLUMNS, "d"], "blocks": 4},
     "blocks, outcome": {"columns": [*COLUMNS, "d"], "keep": "y", "blocks": 4, "amount": 0.7},
@@ -487,12 +488,30 @@ def test_ranks_are_read_with_their_counts() -> None:
             read_ranks(reader({**NUMBERS, **edit}), level_count=2)
 
 
-@pytest.mark.parametrize("document", [COLUMN, SHARES], ids=["numbers", "categories"])
-def test_a_column_is_written_as_it_was_read(document: dict[str, Any]) -> None:
+RANKED = {**COLUMN, "representatives": [[1.0] * len(COLUMN["consensus"])] * 2}
+
+
+@pytest.mark.parametrize(
+    ("document", "method"),
+    [(COLUMN, "random"), (SHARES, "random"), (RANKED, "definition")],
+    ids=["numbers", "categories", "by the definition"],
+)
+def test_a_column_is_written_as_it_was_read(document: dict[str, Any], method: Any) -> None:
     typed = read_type(reader(document))
     column = read_column(reader(document), column_type=typed, stratum_count=2)
     assert (typed.name, typed.kind) == (document["name"], document["kind"])
-    assert column_document(typed, column) == document
+    assert column_document(typed, column, method=method) == document
+
+
+def test_the_definition_needs_what_the_strata_have_at_each_level(tmp_path: Path) -> None:
+    for method in ("random", "definition"):
+        repairer = Repairer("g", columns=["x"], scope="column", method=method).fit(FRAME)
+        repairer.save(tmp_path / f"{method}.json")
+    loaded = Repairer.load(tmp_path / "random.json").set_params(method="definition")
+    with pytest.raises(RepairError, match="column 'x' of this saved repair lacks what the strata"):
+        loaded.transform(FRAME)
+    again = Repairer.load(tmp_path / "definition.json").transform(FRAME)
+    assert again.equals(repairer.transform(FRAME))
 
 
 def test_the_document_of_categories_has_their_shares() -> None:
@@ -503,7 +522,7 @@ def test_the_document_of_categories_has_their_shares() -> None:
         consensus=np.array([0.5, 0.5]),
     )
     typed = ColumnType(name="region", kind="category", categories=("n", "s"))
-    assert column_document(typed, column) == SHARES
+    assert column_document(typed, column, method="random") == SHARES
 
 
 @pytest.mark.parametrize(
@@ -515,6 +534,7 @@ def test_the_document_of_categories_has_their_shares() -> None:
         ({**COLUMN, "kind": "integer"}, "values: expected whole numbers"),
         ({**COLUMN, "kind": "date"}, "kind: expected numbers or categories, which have ranks"),
         ({**COLUMN, "strata": [NUMBERS]}, "strata: expected one for each stratum"),
+        ({**COLUMN, "representatives": [[1.0]]}, "representatives: expected for each stratum a"),
         ({**SHARES, "categories": ["n", "n"]}, "categories: expected different texts"),
         ({**SHARES, "shares": [[0.5, 0.5]]}, "shares: expected a share of each category in each"),
         ({**SHARES, "consensus": [0.5, 0.6]}, "consensus: expected shares that sum to 1"),

@@ -129,6 +129,43 @@ def test_joint_groups_are_those_that_occur():
     assert rows == {-1: 1, 0: 1, 1: 1, 2: 2}
 
 
+def test_of_three_columns_every_two_are_joint_and_all_three():
+    counts = counts_of(
+        ["s", "r", "o"],
+        s=["f", "f", "m", "m", "f", "m"],
+        r=[1, 1, 1, 2, 2, None],
+        o=["x", "y", "x", "y", None, "x"],
+    )
+    names = [attribute.name for attribute in attributes(counts, ["s", "r", "o"])]
+    assert names == ["s", "r", "o", "s & r", "s & o", "r & o", "s & r & o"]
+
+    def sizes(attribute):
+        known = attribute.codes >= 0
+        rows = np.bincount(attribute.codes[known], weights=counts.rows[known])
+        return dict(zip(attribute.groups, rows, strict=True))
+
+    *_, sex_race, _, _, all_three = attributes(counts, ["s", "r", "o"])
+    # The row of unknown o is in s & r, and the row of unknown r is not.
+    assert sizes(sex_race) == {("f", 1): 2, ("f", 2): 1, ("m", 1): 1, ("m", 2): 1}
+    assert sizes(all_three) == {("f", 1, "x"): 1, ("f", 1, "y"): 1, ("m", 1, "x"): 1} | {
+        ("m", 2, "y"): 1
+    }
+
+
+def test_of_four_columns_every_two_are_joint_and_all_four():
+    counts = counts_of(list("abcd"), **{key: [1, 2] for key in "abcd"})
+    names = [attribute.name for attribute in attributes(counts, list("abcd"))]
+    pairs = ["a & b", "a & c", "a & d", "b & c", "b & d", "c & d"]
+    assert names == [*"abcd", *pairs, "a & b & c & d"]
+
+
+def test_all_others_as_one_leave_the_unknown_out():
+    attribute = Attribute(protected=("g",), groups=tuple(GROUPS), codes=np.array([0, 1, 2, -1, 1]))
+    pooled = attribute.pool_others(("b",))
+    assert pooled.groups == (("(all others)",), ("b",))
+    assert pooled.codes.tolist() == [0, 1, 0, -1, 1]
+
+
 def test_rows_of_unknown_membership_may_be_of_a_group_that_nothing_rules_out():
     counts = counts_of(["s", "r"], s=["f", "m", "f", "m", None, None], r=[1, 1, 2, 2, 1, None])
     joint = attributes(counts, ["s", "r"])[-1]

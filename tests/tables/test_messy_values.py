@@ -708,6 +708,6 @@ def test_other_pairs_are_asked_about(values):
         audit(table, protected="g", outcome="result")
 
 
-def test_several_favorable_values_are_an_error():
-    with pytest.raises(OutcomeError, match=r"favorable=\['Yes', 'No'\]: expected one value"):
+def test_all_values_as_favorable_are_an_error():
+    with pytest.raises(OutcomeError, match=r"favorable=\['Yes', 'No'\]: these are all values"):
         audit(pd.DataFrame(PEOPLE), favorable=["Yes", "No"])

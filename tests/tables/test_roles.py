@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from counted import frame
@@ -120,6 +121,61 @@ def test_three_outcomes_and_a_favorable_one_are_measured():
     table = frame({"A": (2, 4), "B": (1, 4)})
     table.loc[0, "hired"] = "perhaps"
     assert audit(table, favorable="yes")["A"].selected == 1
+
+
+# Women: 3 hired, 2 declined the offer, 5 rejected; men: 4, 2 and 2.
+OFFERS = pd.DataFrame(
+    {
+        "group": ["women"] * 10 + ["men"] * 8,
+        "hired": [
+            *["Hired"] * 3, *["Offer declined"] * 2, *["Rejected"] * 5,
+            *["Hired"] * 4, *["Offer declined"] * 2, *["Rejected"] * 2,
+        ],
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "favorable",
+    [
+        ["Hired", "Offer declined"],
+        ("offer declined", "Hired"),
+        np.array(["Hired", "Offer declined"]),
+    ],
+    ids=["list", "tuple, another order and spelling", "array"],
+)
+def test_several_favorable_values_all_count_as_selected(favorable):
+    result = audit(OFFERS, favorable=favorable)
+    # 5 of 10 against 6 of 8.
+    assert (result["women"].selected, result["men"].selected) == (5, 6)
+    assert result["women"].impact_ratio == pytest.approx(2 / 3)
+    assert set(result.favorable) == {"Hired", "Offer declined"}
+    assert sorted(result.to_dict()["favorable"]) == ["Hired", "Offer declined"]
+    note = "of hired all count as selected, and 'Rejected' as not selected"
+    assert any(text.endswith(note) for text in result.notes)
+    assert "Hired or Offer declined" in str(result) or "Offer declined or Hired" in str(result)
+
+
+def test_a_list_of_one_favorable_value_is_that_value():
+    result = audit(OFFERS, favorable=["Hired"])
+    assert result["women"].selected == 3
+    assert result.favorable == "Hired"
+
+
+WRONG_FAVORABLE = {
+    "twice": (["Hired", "Hired"], r"'Hired' and 'Hired' are the same value of outcome 'hired'"),
+    "in two spellings": (["Hired", "hired "], r"'Hired' and 'hired ' are the same value"),
+    "never": (["Hired", "Ofer declined"], r"favorable='Ofer declined': never.*'Offer declined'"),
+    "all": (["Hired", "Offer declined", "Rejected"], r"these are all values of outcome 'hired'"),
+    "none": ([], r"favorable=\[\]: expected a value of outcome 'hired', or several in a list"),
+    "a set": ({"Hired"}, r"expected a value of outcome 'hired', or several in a list"),
+}
+
+
+@pytest.mark.parametrize(("favorable", "match"), WRONG_FAVORABLE.values(), ids=WRONG_FAVORABLE)
+def test_wrong_favorable_values(favorable, match):
+    with pytest.raises(OutcomeError, match=match):
+        audit(OFFERS, favorable=favorable)
 
 
 def test_two_outcomes_that_are_no_plain_pair_need_a_favorable_one():

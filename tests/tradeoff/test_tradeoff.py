@@ -287,6 +287,12 @@ def read(table: pd.DataFrame, **options: Any) -> Data:
     return read_data(table, **{**roles, **choices, **options})
 
 
+def test_several_favorable_values_are_one_selection() -> None:
+    table = applicants()
+    halves = table.assign(hired=table["hired"].mask(table.index % 2 == 0, table["hired"] + "!"))
+    assert np.array_equal(read(halves, favorable=["yes", "yes!"]).selected, read(table).selected)
+
+
 def test_the_repair_is_by_the_protected_columns_and_their_bands() -> None:
     table = applicants().assign(age=np.tile([20, 30, 50], 200))
     data = read(table, protected=["group", "age"], bands={"age": [40]})

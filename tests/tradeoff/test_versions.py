@@ -145,10 +145,10 @@ def test_an_auditors_errors_are_wrong_and_all_rows_of_the_group_and_of_the_refer
         rows,
         split=(np.arange(0, 18, 2), np.arange(1, 18, 2)),
         is_category=[False],
-        auditors=["logistic"],
+        auditors=["logistic", "LR"],  # of certify, and the paper's model
         random_state=0,
     )
-    assert errors == {"logistic": [1, 4, 2, 5]}
+    assert errors == {"logistic": [1, 4, 2, 5], "LR": [1, 4, 2, 5]}
 
 
 def people(rows: int = 4_000) -> SweepRows:

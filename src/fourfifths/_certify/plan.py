@@ -23,8 +23,16 @@ from fourfifths._tables.groups import (
     edges_of,
     tally,
 )
-from fourfifths._tables.roles import Roles, as_meant, assign_roles, choose_favorable, prepare
-from fourfifths._tables.table import Table, TableLike, Value, open_table
+from fourfifths._tables.roles import (
+    Roles,
+    as_meant,
+    assign_roles,
+    choose_favorable,
+    favorable_cells,
+    favorable_names,
+    prepare,
+)
+from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, listed
 
 MIN_FOLDS = 2
@@ -190,7 +198,7 @@ def make_plan(
     counts = as_meant(count(prepared, [*roles.protected, *outcome_column]), roles, opened)
     # The last attribute is the joint one, where there are several protected columns.
     attribute = attributes(counts, roles.protected)[-1]
-    selected, rated, favorable_value = count_selections(attribute, counts, roles)
+    selected, rated, favorable = count_selections(attribute, counts, roles)
     every_cell = np.ones(attribute.codes.shape, np.bool_)
     group_tally = tally(attribute.codes, counts, every_cell, len(attribute.groups))
     sizes = tuple(int(size) for size in group_tally.rows)
@@ -237,7 +245,7 @@ def make_plan(
         settings={
             "protected": list(roles.protected),
             "outcome": roles.outcome,
-            "favorable": None if favorable_value is None else str(favorable_value),
+            "favorable": favorable if isinstance(favorable, str | None) else list(favorable),
             "reference": {column: str(value) for column, value in reference_values},
             "columns": list(features),
             "beta": list(stated_beta) if isinstance(stated_beta, tuple) else stated_beta,
@@ -324,19 +332,20 @@ def check_options(
 
 def count_selections(
     attribute: Attribute, counts: Counts, roles: Roles
-) -> tuple[tuple[int, ...], tuple[int, ...], Value | None]:
+) -> tuple[tuple[int, ...], tuple[int, ...], str | tuple[str, ...] | None]:
     """Return the rows of each group that were selected, those with any outcome, and what counts.
 
-    The last is the favorable value; without an outcome it is None, and all counts are 0.
+    The last is the favorable value, or several; without an outcome it is None, and all counts are
+    0.
     """
     group_count = len(attribute.groups)
     if roles.outcome is None:
         return (0,) * group_count, (0,) * group_count, None
-    values, codes = counts.values[roles.outcome], counts.codes[roles.outcome]
-    favorable = choose_favorable(roles.outcome, roles.favorable, values)
+    codes = counts.codes[roles.outcome]
+    favorable = choose_favorable(roles.outcome, roles.favorable, counts.values[roles.outcome])
     rated = counts.take(codes != MISSING)
-    is_favorable = rated.codes[roles.outcome] == values.index(favorable)
+    is_favorable = favorable_cells(rated, roles.outcome, favorable)
     sums = tally(attribute.codes[codes != MISSING], rated, is_favorable, group_count)
     selected_rows = tuple(int(rows) for rows in sums.rows_selected)
     rated_rows = tuple(int(rows) for rows in sums.rows)
-    return selected_rows, rated_rows, favorable
+    return selected_rows, rated_rows, favorable_names(favorable)

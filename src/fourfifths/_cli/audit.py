@@ -84,7 +84,8 @@ def audit(
         list[str] | None,
         typer.Option(
             metavar="COL",
-            help="A protected column; several are compared each alone and jointly.",
+            help="A protected column; several are compared each alone, every two jointly, and all "
+            "jointly.",
         ),
     ] = None,
     outcome: Outcome = None,
@@ -138,6 +139,14 @@ def audit(
         Pairs,
         typer.Option(help="Compare each group with the reference, or every two groups as well."),
     ] = Pairs.REFERENCE,
+    total_minority: Annotated[
+        bool | None,
+        typer.Option(
+            "--total-minority/--no-total-minority",
+            help="Whether all groups but the reference are compared with it as one, too.  "
+            "[default: as the rule says; ofccp does]",
+        ),
+    ] = None,
     small_groups: Annotated[
         SmallGroups | None,
         typer.Option(
@@ -190,7 +199,7 @@ def audit(
         table,
         protected=protected,
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         rule=profile,
         weights=weights,
@@ -203,6 +212,7 @@ def audit(
         ages=ages(age_from, on),
         unknown=unknown or (),
         pairs=pairs.value,
+        total_minority=total_minority,
         small_groups=small_groups.value if small_groups else None,
     )
     deliver(result, form, source=source, out=out, plot=plot)
@@ -234,7 +244,9 @@ def fails(result: Impact, fail_on: FailOnFinding) -> bool:
     """Return whether an audit found what the command is to fail on."""
     from fourfifths._impact.rules import INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED
 
-    findings = {group.finding for attribute in result.attributes for group in attribute.groups}
+    findings = {
+        group.finding for attribute in result.attributes for group in attribute.groups_and_total
+    }
     is_indicated = any(" is indicated under " in finding for finding in findings)
     if fail_on is FailOnFinding.INDICATED:
         return is_indicated

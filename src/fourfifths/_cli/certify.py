@@ -90,7 +90,7 @@ def certify(
         table,
         protected=protected,
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         columns=columns,
         beta=rates(beta),

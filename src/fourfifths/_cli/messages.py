@@ -111,6 +111,7 @@ OPTIONS: Mapping[str, Option] = {
     "threshold": Option(name="--threshold"),
     "ties": Option(name="--ties"),
     "total": Option(name="--total"),
+    "total_minority": Option(name="--total-minority"),
     "unknown": Option(name="--unknown", is_leading=True),
     "unknown_count": Option(name="--unknown-count"),
     "unknown_selected": Option(name="--unknown-selected"),

@@ -74,7 +74,9 @@ Protected = Annotated[
 SeparateProtected = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="COL", help="A protected column; several are compared each alone and jointly."
+        metavar="COL",
+        help="A protected column; several are compared each alone, every two jointly, and all "
+        "jointly.",
     ),
 ]
 RuleOption = Annotated[
@@ -93,7 +95,10 @@ Outcome = Annotated[
     str | None, typer.Option(metavar="COL", help="The column that says who was selected.")
 ]
 Favorable = Annotated[
-    str | None, typer.Option(metavar="V", help="The value of the outcome that means selected.")
+    list[str] | None,
+    typer.Option(
+        metavar="V", help="The value of the outcome that means selected; give several one by one."
+    ),
 ]
 Reference = Annotated[
     list[str] | None,

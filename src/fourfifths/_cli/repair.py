@@ -58,7 +58,7 @@ class EffectChoice(StrEnum):
     NONE = "none"
 
 
-METHODS = "With scope column, what an amount means: random, combinatorial or geometric"
+METHODS = "With scope column, what an amount means: random, combinatorial, definition or geometric"
 
 
 def repair(
@@ -231,7 +231,7 @@ def repair(
     provenance = provenance_of(source)
     roles = AuditRoles(
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         beta=rates(beta),
     )

@@ -203,7 +203,7 @@ def report(
         parts=parts_of(part),  # type: ignore[arg-type]
         protected=protected,
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         rule=rule,  # type: ignore[arg-type]
         columns=columns,

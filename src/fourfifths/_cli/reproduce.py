@@ -16,8 +16,9 @@ def reproduce(
         list[str] | None,
         typer.Option(
             metavar="FIGURE",
-            help="Make this figure only: sat, predictability, utility, several, comparison, "
-            "beyond-trees, beyond-amounts or beyond-blocks; repeat for more.  [default: all]",
+            help="Make this figure only: sat, predictability, utility, german-years, several, "
+            "comparison, beyond-trees, beyond-amounts, beyond-blocks or study; repeat for more.  "
+            "[default: all]",
         ),
     ] = None,
     out: Annotated[

@@ -60,8 +60,8 @@ def tradeoff(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="random; with scope column also combinatorial or geometric; repeat for more.  "
-            "[default: random]",
+            help="random; with scope column also combinatorial, definition or geometric; repeat "
+            "for more.  [default: random]",
         ),
     ] = None,
     scope: Annotated[
@@ -132,7 +132,7 @@ def tradeoff(
         table,
         protected=protected,
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         columns=columns,
         bands=bands(band, age_from or protected),

@@ -17,7 +17,7 @@ from fourfifths._impact.impact import impact
 from fourfifths._tables.roles import outcome_of
 from fourfifths._tables.table import open_table
 from fourfifths._tables.values import Reading
-from fourfifths.errors import OutcomeError
+from fourfifths.errors import OutcomeError, listed
 
 MAX_ROWS = 100_000
 FOLDS = 5
@@ -66,7 +66,7 @@ def model_impact(
     ModelImpact or None
         None where the model selects every row or none: then there is no ratio.
     """
-    is_known, is_favorable, favorable_value = outcome_of(
+    is_known, is_favorable, favorable_values = outcome_of(
         frame[outcome], favorable, unknown, reading
     )
     rows = np.flatnonzero(is_known)
@@ -76,8 +76,8 @@ def model_impact(
     truth = is_favorable[rows]
     if min(truth.sum(), (~truth).sum()) < FOLDS:
         raise OutcomeError(
-            f"outcome={outcome!r}: fewer than {FOLDS} rows with, or without, {favorable_value!r}; "
-            "too few to learn from"
+            f"outcome={outcome!r}: fewer than {FOLDS} rows with, or without, "
+            f"{listed(favorable_values)}; too few to learn from"
         )
 
     if model is None:

@@ -36,7 +36,7 @@ def finding_tone(result: Impact) -> Tone:
 
 def compared_groups(attribute: AttributeImpact) -> list[GroupImpact]:
     """Return the groups that are compared with the reference."""
-    return [group for group in attribute.groups if group.finding != REFERENCE]
+    return [group for group in attribute.groups_and_total if group.finding != REFERENCE]
 
 
 def summary(result: Impact) -> str:
@@ -48,7 +48,11 @@ def summary(result: Impact) -> str:
         by_attribute = [
             f"{listed_briefly(names)} (by {attribute.name})"
             for attribute in result
-            if (names := [group.group for group in attribute.groups if is_indicated(group)])
+            if (
+                names := [
+                    group.group for group in attribute.groups_and_total if is_indicated(group)
+                ]
+            )
         ]
         # The lower of the ratio and its inverse: harm to the reference counts alike.
         worst = sorted(indicated, key=lambda pair: distance_ratio(pair[1]))[:MAX_DESCRIBED_GROUPS]

@@ -438,13 +438,15 @@ def wrap(
     selected: BoolArray,
     holm_p: FloatArray,
     pairs_p: FloatArray,
+    total: GroupImpact | None,
     roles: Roles,
     rule: Rule,
 ) -> AttributeImpact:
     """Return the result: what the rule makes of each group, its figures, and the reasons.
 
     `holm_p` is the p-value of each group, adjusted for all comparisons of the audit, and `pairs_p`
-    that of each pair of groups, adjusted for all pairs.
+    that of each pair of groups, adjusted for all pairs. `total` is all groups but the reference as
+    one.
     """
     attribute, reference = comparison.attribute, comparison.reference
     is_unknown = attribute.codes == MISSING
@@ -466,6 +468,7 @@ def wrap(
             for group in range(len(attribute.groups))
         ),
         pairs=wrap_pairs(comparison, pairs_p=pairs_p, rule=rule),
+        total=total,
         rule=rule,
         confidence=confidence,
         within=roles.within,

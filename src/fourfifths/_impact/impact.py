@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,7 +15,14 @@ from fourfifths._arrays import FloatArray
 from fourfifths._impact.compare import compare, wrap
 from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.result import AttributeImpact, Impact
-from fourfifths._impact.rules import EXCLUDED, REFERENCE, SIGNIFICANCE_LEVEL, Rule, SmallGroups
+from fourfifths._impact.rules import (
+    EXCLUDED,
+    FOUR_FIFTHS,
+    REFERENCE,
+    SIGNIFICANCE_LEVEL,
+    Rule,
+    SmallGroups,
+)
 from fourfifths._impact.scores import (
     MedianOf,
     check_score,
@@ -21,6 +30,7 @@ from fourfifths._impact.scores import (
     sum_scores,
     with_above_median,
 )
+from fourfifths._impact.total import measure_total
 from fourfifths._stats.proportions import divide
 from fourfifths._stats.several_groups import holm
 from fourfifths._tables.counts import (
@@ -32,21 +42,24 @@ from fourfifths._tables.counts import (
     count,
     count_per_group,
 )
-from fourfifths._tables.groups import attributes
+from fourfifths._tables.groups import ALL_OTHERS, attributes
 from fourfifths._tables.roles import (
     Roles,
     as_meant,
     assign_roles,
     choose_favorable,
+    favorable_cells,
+    favorable_names,
     prepare,
     unknown_members,
 )
-from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.values import PERHAPS_NOT_KNOWN, folded
 from fourfifths._text import number, p_value
 from fourfifths.errors import OptionError, TableError, listed
 
 PairsShown = Literal["reference", "all"]
+MAX_GROUPS_IN_NOTE = 5
 
 
 def impact(
@@ -67,6 +80,7 @@ def impact(
     counts: Mapping[CountedColumn, str] | None = None,
     unknown: str | Sequence[Any] = (),
     pairs: PairsShown = "reference",
+    total_minority: bool | None = None,
     small_groups: SmallGroups | None = None,
     confidence: float = 0.95,
 ) -> Impact:
@@ -79,12 +93,13 @@ def impact(
         relation), a CSV, Parquet or JSON lines file, or a shipped data set. A data set supplies the
         roles that are not named here.
     protected : str or sequence of str
-        The protected columns. Several are measured each alone and jointly.
+        The protected columns. Several are measured each alone, every two jointly, and all jointly.
     outcome : str
         The column that says what happened.
-    favorable : value, optional
-        The value of the outcome that means selected. It may be omitted for obvious pairs like 0 and
-        1, or no and yes.
+    favorable : value or list of values, optional
+        The value of the outcome that means selected, or several, as in
+        ``["Hired", "Offer declined"]``. It may be omitted for obvious pairs like 0 and 1, or no and
+        yes.
     reference : value or mapping of column to value, optional
         The designated reference group. Without it, a rule that compares with the highest rate takes
         the group with the highest rate, unless it is very small (`Rule.minimum_share`,
@@ -118,6 +133,9 @@ def impact(
         Values that mean missing, in every column, beside null, NaN and empty text; like "?".
     pairs : {"reference", "all"}
         "all": every two groups are compared with each other as well (`AttributeImpact.pairs`).
+    total_minority : bool, optional
+        Whether all groups of a column but the reference are compared with it as one, too
+        (`AttributeImpact.total`). By default as the rule says: ofccp does.
     small_groups : {"include", "exclude"}, optional
         What to do with groups of under 2% of the rows under nyc-ll144, which allows an auditor to
         exclude them. "include", its default: they are treated like any other group. "exclude":
@@ -163,6 +181,7 @@ def impact(
         ("weights_are", weights_are, get_args(WeightKind)),
         ("median_of", median_of, get_args(MedianOf)),
         ("pairs", pairs, get_args(PairsShown)),
+        ("total_minority", total_minority, (True, False, None)),
         ("small_groups", small_groups, (*get_args(SmallGroups), None)),
     ):
         if value not in choices:
@@ -207,16 +226,17 @@ def impact(
         opened, roles, rule=profile, weights_are=weights_are, median_of=median_of
     )
     outcome_column = str(roles.outcome)
-    outcome_values = cells.values[outcome_column]
     # The values of the outcome are known only now that they are counted.
-    favorable_value = choose_favorable(outcome_column, roles.favorable, outcome_values)
+    favorable_values = choose_favorable(
+        outcome_column, roles.favorable, cells.values[outcome_column]
+    )
     has_outcome = cells.codes[outcome_column] != MISSING
     outcome_missing = int(cells.rows[~has_outcome].sum())
     # Scores are summed over all rows; everything else is about those with an outcome.
     attributes_of_all = attributes(cells, roles.protected)
     scores = [sum_scores(attribute, cells) for attribute in attributes_of_all]
-    cells = cells.take(has_outcome)
-    selected = cells.codes[outcome_column] == outcome_values.index(favorable_value)
+    cells_of_all, cells = cells, cells.take(has_outcome)
+    selected = favorable_cells(cells, outcome_column, favorable_values)
 
     comparisons = [
         compare(
@@ -239,6 +259,21 @@ def impact(
             for comparison in comparisons
         ]
     )
+    has_total = profile.total_minority if total_minority is None else total_minority
+    totals = [
+        measure_total(
+            comparison,
+            cells,
+            attribute_of_all=attribute,
+            counts_of_all=cells_of_all,
+            selected=selected,
+            roles=roles,
+            rule=profile,
+        )
+        if has_total
+        else None
+        for comparison, attribute in zip(comparisons, attributes_of_all, strict=True)
+    ]
     measured = tuple(
         wrap(
             comparison,
@@ -246,6 +281,7 @@ def impact(
             selected=selected,
             holm_p=holm_p[index],
             pairs_p=pairs_p[index],
+            total=totals[index],
             roles=roles,
             rule=profile,
         )
@@ -257,7 +293,7 @@ def impact(
         table=opened.name,
         rows=int(cells.rows.sum()),
         outcome=outcome_column,
-        favorable=str(favorable_value),
+        favorable=favorable_names(favorable_values),
         outcome_missing=outcome_missing,
         confidence=confidence,
         weights=roles.weights,
@@ -271,6 +307,8 @@ def impact(
                 cells,
                 roles=roles,
                 rule=profile,
+                favorable=favorable_values,
+                total_minority=total_minority,
                 weights_are=weights_are,
                 outcome_missing=outcome_missing,
             ),
@@ -351,6 +389,8 @@ def impact_notes(
     *,
     roles: Roles,
     rule: Rule,
+    favorable: Sequence[Value],
+    total_minority: bool | None,
     weights_are: WeightKind,
     outcome_missing: int,
 ) -> tuple[str, ...]:
@@ -363,6 +403,10 @@ def impact_notes(
         Only cells with an outcome.
     roles : Roles
     rule : Rule
+    favorable : sequence of value
+        The values of the outcome that mean selected.
+    total_minority : bool or None
+        Whether the user asked for it.
     weights_are : {"sampling", "counts"}
     outcome_missing : int
         Rows that were left out because they have no outcome.
@@ -371,7 +415,10 @@ def impact_notes(
         *simpsons_paradox(measured, roles),
         *reference_not_highest(measured, rule),
         *small_group_notes(measured, rule),
-        *outcome_notes(measured, counts, roles=roles, outcome_missing=outcome_missing),
+        *rejection_notes(measured),
+        *outcome_notes(
+            measured, counts, roles=roles, favorable=favorable, outcome_missing=outcome_missing
+        ),
         *unknown_notes(measured, counts, roles=roles),
     ]
     if roles.weights and weights_are == "sampling":
@@ -390,7 +437,7 @@ def impact_notes(
         notes.append(
             f"{comparison_count} comparisons were made; Holm's p is adjusted for all of them"
         )
-    return tuple(notes)
+    return (*notes, *total_notes(measured, is_asked_for=bool(total_minority)))
 
 
 def simpsons_paradox(measured: Sequence[AttributeImpact], roles: Roles) -> Iterator[str]:
@@ -400,7 +447,7 @@ def simpsons_paradox(measured: Sequence[AttributeImpact], roles: Roles) -> Itera
     only where both differences are significant; otherwise one of them may be chance.
     """
     for attribute in measured:
-        for group in attribute.groups:
+        for group in attribute.groups_and_total:
             within = group.stratified
             if within is None or not within.reversal:
                 continue
@@ -468,8 +515,73 @@ def small_group_notes(measured: Sequence[AttributeImpact], rule: Rule) -> Iterat
             )
 
 
+def rejection_notes(measured: Sequence[AttributeImpact]) -> Iterator[str]:
+    """Yield where selection rates are within four fifths of each other, but rejection rates not.
+
+    Only where the difference is significant. The opposite is no news: where selections are rare,
+    nearly everyone is rejected in both groups, and the ratio of these rates is close to 1.
+    """
+    figures = []
+    for attribute in measured:
+        for group in attribute.groups:
+            if group.finding in (REFERENCE, EXCLUDED):
+                continue
+            p = group.z_p if math.isnan(group.fisher_p) else group.fisher_p
+            # The paper's table 1; as exact fractions, because 8 of 10 is four fifths of all.
+            a, b, c, d = (Fraction(weight) for weight in (group.a, group.b, group.c, group.d))
+            selection, rejection = (c / (a + c), d / (b + d)), (a / (a + c), b / (b + d))
+            if (
+                p < SIGNIFICANCE_LEVEL
+                and min(selection) >= FOUR_FIFTHS * max(selection)
+                and min(rejection) < FOUR_FIFTHS * max(rejection)
+            ):
+                ratio = float(rejection[0] / rejection[1]) if rejection[1] else math.nan
+                figures.append(
+                    f"{group.group} against {attribute.reference} {number(group.impact_ratio)} and "
+                    f"{number(ratio)} ({float(rejection[0]):.1%} against "
+                    f"{float(rejection[1]):.1%} rejected)"
+                )
+    if figures:
+        rest = len(figures) - MAX_GROUPS_IN_NOTE
+        more = f"; and {rest} more" if rest > 0 else ""
+        yield (
+            "the ratios of selection rates and of rejection rates disagree: "
+            f"{'; '.join(figures[:MAX_GROUPS_IN_NOTE])}{more}. Where most people are selected, the "
+            "same difference is a small part of the selection rates and a large part of the "
+            "rejection rates. The four-fifths rule of 29 CFR 1607.4(D) speaks of selection rates; "
+            "the difference in points and its tests are the same for both"
+        )
+
+
+def total_notes(measured: Sequence[AttributeImpact], *, is_asked_for: bool) -> Iterator[str]:
+    """Yield who is in the total of all groups but the reference, and what it is not."""
+    for attribute in measured:
+        if attribute.total is None:
+            if is_asked_for and len(attribute.groups) == 2 and len(attribute.protected) == 1:
+                yield f"{attribute.name} has two groups: all but the reference are one already"
+            continue
+        excluded = [group.group for group in attribute.groups if group.finding == EXCLUDED]
+        text = f"{ALL_OTHERS} of {attribute.name}: all groups but {attribute.reference}, as one"
+        if excluded:
+            text += f", also {listed(excluded)}"
+        if attribute.unknown:
+            text += ", without the rows of no known group"
+        text += "; Holm's p leaves this comparison out"
+        if attribute.reference_is != "designated":
+            text += (
+                f". {attribute.reference} was chosen by its rate: for a total minority designate "
+                "the majority as the reference"
+            )
+        yield text
+
+
 def outcome_notes(
-    measured: Sequence[AttributeImpact], counts: Counts, *, roles: Roles, outcome_missing: int
+    measured: Sequence[AttributeImpact],
+    counts: Counts,
+    *,
+    roles: Roles,
+    favorable: Sequence[Value],
+    outcome_missing: int,
 ) -> Iterator[str]:
     """Yield what the values of the outcome, and missing ones, do to the counts."""
     # The single columns come first in `measured`, the joint attribute last.
@@ -479,7 +591,13 @@ def outcome_notes(
         if left_out:
             yield f"no row of {column} = {listed(left_out)} has an outcome; it is not compared"
     value_count = len(counts.values[str(roles.outcome)])
-    if value_count > 2:
+    if len(favorable) > 1:
+        rest = [value for value in counts.values[str(roles.outcome)] if value not in favorable]
+        yield (
+            f"{listed(favorable)} of {roles.outcome} all count as selected, and {listed(rest)} as "
+            "not selected"
+        )
+    elif value_count > 2:
         yield (
             f"{roles.outcome} has {value_count} values; the {value_count - 1} that are not "
             "favorable all count as not selected"

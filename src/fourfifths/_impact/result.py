@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
 from fourfifths._impact.rules import Rule
-from fourfifths._results import Record, Result, flat
+from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.mantel_haenszel import Stratified
 
 SCHEMA = "fourfifths/impact/1"
@@ -267,6 +267,9 @@ class AttributeImpact(Result):
         The reference included.
     pairs : tuple of PairImpact
         Every two groups compared with each other, if ``pairs="all"`` asked for them.
+    total : GroupImpact or None
+        All groups but the reference compared with it as one, if the rule or ``total_minority=True``
+        asked for it; None with two groups, and for several columns jointly. Its `values` are empty.
     rule : Rule
     confidence : float
     within : str or None
@@ -284,6 +287,7 @@ class AttributeImpact(Result):
     unknown_selected: int
     groups: tuple[GroupImpact, ...]
     pairs: tuple[PairImpact, ...]
+    total: GroupImpact | None
     rule: Rule
     confidence: float
     within: str | None
@@ -304,15 +308,27 @@ class AttributeImpact(Result):
         names = ", ".join(repr(group.group) for group in self.groups)
         raise KeyError(f"no group {key!r} of {self.name!r}; its groups are {names}")
 
+    @property
+    def groups_and_total(self) -> tuple[GroupImpact, ...]:
+        """The groups, and all but the reference as one, if they were compared."""
+        return self.groups if self.total is None else (*self.groups, self.total)
+
     def to_records(self) -> list[Record]:
-        """Return one flat record per group, intervals and nested figures spread over columns."""
+        """Return one flat record per group, intervals and nested figures spread over columns.
+
+        The record of all groups but the reference as one has a true `is_total`.
+        """
         shared = {
             "rule": self.rule.name,
             "protected": self.name,
             "reference": self.reference,
             "unknown": self.unknown,
         }
-        return [shared | record for group in self.groups for record in group.to_records()]
+        return [
+            shared | {"is_total": group is self.total} | record
+            for group in self.groups_and_total
+            for record in group.to_records()
+        ]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -326,8 +342,9 @@ class Impact(Result):
         The name of the file or the data set, if it has one.
     rows : int
         Rows with an outcome.
-    outcome, favorable : str
-        The column, and its value that means selected.
+    outcome : str
+    favorable : str or tuple of str
+        The value of the outcome that means selected, or several.
     outcome_missing : int
         Rows that were left out because they have no outcome.
     confidence : float
@@ -337,7 +354,7 @@ class Impact(Result):
     within : str or None
         The column within whose values groups are compared as well.
     attributes : tuple of AttributeImpact
-        Each protected column alone, then all of them jointly.
+        Each protected column alone, then every two jointly, then all of them jointly.
     notes : tuple of str
         What a reader must know besides the figures.
     """
@@ -346,7 +363,7 @@ class Impact(Result):
     table: str
     rows: int
     outcome: str
-    favorable: str
+    favorable: str | tuple[str, ...]
     outcome_missing: int
     confidence: float
     weights: str | None
@@ -403,7 +420,7 @@ class Impact(Result):
             "table": self.table,
             "rows": self.rows,
             "outcome": self.outcome,
-            "favorable": self.favorable,
+            "favorable": plain(self.favorable),
             "outcome_missing": self.outcome_missing,
             "confidence": self.confidence,
             "weights": self.weights,

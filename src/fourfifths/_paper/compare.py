@@ -1,71 +1,124 @@
-"""The rows of the comparison figure: repairs beside other methods, on Adult's own split."""
+"""The rows of the comparison figure: repairs beside other methods, on Adult and on German."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 import numpy as np
+from joblib import Parallel, delayed
 
-import fourfifths
-from fourfifths._paper.experiments import ADULT, adult
-from fourfifths._paper.others import METHODS, Method, Sample, other_methods
+from fourfifths._paper.experiments import TEST_SHARE, Experiment, Settings, experiments
+from fourfifths._paper.others import METHODS, Method, Sample, predicted_by
 from fourfifths._paper.panels import OTHER_METHOD, Curves, Row, point_rows
+from fourfifths._tables.types import to_numbers
 
-SEEDS = 5
-COLUMNS = ("model", "scope", "method", "amount", "parity", "accuracy")
+SEEDS = 3  # how often a method that draws is run on Adult's one split
+COMPARED = ("adult", "german")
+COLUMNS = ("sweep", "model", "scope", "method", "amount", "parity", "accuracy")
 
 
 def comparison_rows(
-    curves: Curves, *, seeds: int = SEEDS, methods: Mapping[str, Method] = METHODS
+    curves: Curves,
+    settings: Settings,
+    *,
+    seeds: int | None = None,
+    methods: Mapping[str, Method] = METHODS,
 ) -> list[Row]:
-    """Return the points of Adult's sweep and those of the other methods.
+    """Return the points of the sweeps, and those of the other methods on the same splits.
 
     Parameters
     ----------
     curves : mapping of str to Tradeoff
-    seeds : int
-        How often a method that draws is run; any other method is run once.
+    settings : Settings
+        How many splits of German there are.
+    seeds : int, optional
+        How often a method that draws is run on Adult's split, 3 times by default and once in a
+        quick run; any other method is run once.
     methods : mapping of str to Method
     """
+    seeds = seeds or (1 if settings.is_quick else SEEDS)
     rows = [{name: row[name] for name in COLUMNS} | {"seed": 0} for row in point_rows(curves)]
-    train, test = adult_samples()
-    for seed in range(seeds):
-        this_time = {name: method for name, method in methods.items() if method.draws or seed == 0}
-        for name, selected in other_methods(train, test, random_state=seed, methods=this_time):
-            reference_rate, group_rate = (
-                float(selected[test.is_reference == side].mean()) for side in (True, False)
-            )
-            rows.append(
-                {
-                    "model": OTHER_METHOD,
-                    "scope": "none",
-                    "method": name,
-                    "amount": float("nan"),
-                    "parity": 1 - (reference_rate - group_rate),
-                    "accuracy": float(np.mean(selected == test.selected)),
-                    "seed": seed,
-                }
-            )
+    sweeps, jobs = experiments(), settings.n_jobs
+    for name in COMPARED:
+        if name not in curves:
+            continue
+        samples = sweep_samples(sweeps[name], repeats=settings.repeats)
+        if len(samples) == 1:
+            for seed in range(seeds):
+                drawn = {key: method for key, method in methods.items() if method.draws or not seed}
+                rows += other_rows(name, samples, methods=drawn, first_seed=seed, n_jobs=jobs)
+        else:
+            rows += other_rows(name, samples, methods=methods, first_seed=0, n_jobs=jobs)
     return rows
 
 
-def adult_samples() -> tuple[Sample, Sample]:
-    """Return Adult's training and test rows, with columns scaled by the training rows."""
-    table = adult()
-    split, income, sex = (
-        np.array(table[name].to_pylist(), dtype=object) for name in ("split", "income", "sex")
+def other_rows(
+    name: str,
+    samples: list[tuple[Sample, Sample]],
+    *,
+    methods: Mapping[str, Method],
+    first_seed: int,
+    n_jobs: int,
+) -> list[Row]:
+    """Return one row for each method, over all splits together, as those of a sweep.
+
+    Parameters
+    ----------
+    name : str
+        The sweep.
+    samples : list of (training rows, test rows)
+        A method that draws has another seed in each split.
+    methods : mapping of str to Method
+    first_seed : int
+    n_jobs : int
+        The number of processes.
+    """
+    jobs = (
+        delayed(predicted_by)(method, *sample, random_state=first_seed + index)
+        for method in methods.values()
+        for index, sample in enumerate(samples)
     )
-    values = np.column_stack([table[name].to_numpy().astype(np.float64) for name in ADULT])
-    is_train = split == "train"
-    low, high = values[is_train].min(axis=0), values[is_train].max(axis=0)
-    scaled = (values - low) / (high - low)
-    data = fourfifths.datasets.load("adult")
-    train, test = (
-        Sample(
-            values=scaled[rows],
-            selected=income[rows] == data.favorable,
-            is_reference=sex[rows] == data.reference["sex"],
+    predictions = iter(Parallel(n_jobs=n_jobs)(jobs))
+    truth = np.concatenate([test.selected for _, test in samples])
+    is_reference = np.concatenate([test.is_reference for _, test in samples])
+    rows: list[Row] = []
+    for key in methods:
+        predicted = np.concatenate([next(predictions) for _ in samples])
+        reference_rate, group_rate = (
+            float(predicted[is_reference == side].mean()) for side in (True, False)
         )
-        for rows in (is_train, ~is_train)
+        rows.append(
+            {
+                "sweep": name,
+                "model": OTHER_METHOD,
+                "scope": "none",
+                "method": key,
+                "amount": float("nan"),
+                "parity": 1 - (reference_rate - group_rate),
+                "accuracy": float(np.mean(predicted == truth)),
+                "seed": first_seed,
+            }
+        )
+    return rows
+
+
+def sweep_samples(experiment: Experiment, *, repeats: int) -> list[tuple[Sample, Sample]]:
+    """Return the splits of a sweep as samples, with columns scaled by the training rows."""
+    data = experiment.data()
+    values = np.column_stack(
+        [to_numbers(data.frame[column.name], column) for column in data.column_types]
     )
-    return train, test
+    is_reference = data.group == data.reference
+    samples = []
+    for train, test in data.splits(TEST_SHARE, repeats, 0):
+        low, high = values[train].min(axis=0), values[train].max(axis=0)
+        train_sample, test_sample = (
+            Sample(
+                values=(values[rows] - low) / np.where(high > low, high - low, 1),
+                selected=data.selected[rows],
+                is_reference=is_reference[rows],
+            )
+            for rows in (train, test)
+        )
+        samples.append((train_sample, test_sample))
+    return samples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,22 +13,42 @@ from matplotlib.lines import Line2D
 
 import fourfifths
 from fourfifths._arrays import FloatArray
-from fourfifths._paper.experiments import AUDITOR_OF_MODEL, PASS_RULE, PLAIN_LR, recorded_rates
-from fourfifths._plot.style import LINE
+from fourfifths._paper.experiments import (
+    AUDITORS,
+    PAPER_AUDITORS,
+    PASS_RULE,
+    PLAIN_LR,
+    Settings,
+    recorded_rates,
+)
+from fourfifths._plot.style import LINE, tidy
 
 Curves = Mapping[str, fourfifths.Tradeoff]
 Row = dict[str, Any]
-COLORS = {"combinatorial": "#2166ac", "geometric": "#b2182b", "random": "#1a9850", "none": "black"}
-MARKERS = {"LR": "o", "SVM": "s", "GNB": "^", PASS_RULE: "D", PLAIN_LR: "v"}
-OTHER_METHOD = "other method"
-LINE_STYLES = {"column": "-", "blocks": "--"}
-THRESHOLD = 0.8
-TITLES = {
-    "ricci": "Ricci",
-    "german": "German",
-    "adult": "Adult",
-    "german-raw-age": "German by year of age",
+COLORS = {
+    "none": "black",
+    "combinatorial": "#2166ac",
+    "geometric": "#b2182b",
+    "random": "#1a9850",
+    "blocks": "#762a83",
 }
+# Of what is no repair: attributes that are repaired by, and auditors (Okabe and Ito's colors).
+OTHER_COLORS = ("#e69f00", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#0072b2", "#999999")
+MARKERS = {"LR": "o", "SVM": "s", "GNB": "^", PASS_RULE: "D", PLAIN_LR: "v"}
+METHOD_MARKERS = "*PXdh<>p8"
+OTHER_METHOD = "other method"
+THRESHOLD = 0.8
+TITLES = {"ricci": "Ricci", "german": "German", "adult": "Adult"}
+MARKED_AMOUNTS = (0.0, 0.5, 1.0)
+# What a journal sets in two columns is 7 inches wide, with letters of about 8 points.
+FULL_WIDTH, COLUMN_WIDTH, PANEL_HEIGHT = 7.0, 3.4, 2.6
+STYLE: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+}
+ALL_SPLITS = "all"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,17 +58,20 @@ class Panel:
     Attributes
     ----------
     title : str
+    caption : str
+        What is shown, and which figure of the paper it answers.
     needs : tuple of str
         The sweeps whose points it shows.
     rows : callable
-        Makes the rows of its CSV from those sweeps.
+        Makes the rows of its CSV from those sweeps and the settings.
     draw : callable
         Draws the picture from the rows.
     """
 
     title: str
+    caption: str
     needs: tuple[str, ...]
-    rows: Callable[[Curves], list[Row]]
+    rows: Callable[[Curves, Settings], list[Row]]
     draw: Callable[[Sequence[Row]], Figure]
 
 
@@ -57,7 +80,7 @@ def point_rows(curves: Curves) -> list[Row]:
     rows = []
     for name, curve in curves.items():
         for point in curve.points:
-            row: Row = {"sweep": name, "repeats": curve.repeats}
+            row: Row = {"sweep": name, "repeats": curve.repeats, "split": ALL_SPLITS}
             for figure in ("model", "scope", "method", "amount"):
                 row[figure] = getattr(point, figure)
             for figure in ("impact_ratio", "utility", "accuracy", "parity", "auc"):
@@ -65,11 +88,19 @@ def point_rows(curves: Curves) -> list[Row]:
                 row |= {figure: getattr(point, figure), f"{figure}_low": low}
                 row[f"{figure}_high"] = high
             row["mean_impact_ratio"] = float(np.mean(list(point.impact_ratios.values())))
-            for auditor in ("logistic", "svm", "naive-bayes", "trees"):
+            for auditor in AUDITORS:
                 row[f"BER {auditor}"] = point.auditors.get(auditor, float("nan"))
             row["proven_floor"] = point.proven_floor
             rows.append(row)
     return rows
+
+
+def repair_of(row: Row) -> str:
+    """Return what a row's color stands for: the method, or blocks."""
+    return "blocks" if row["scope"] == "blocks" else str(row["method"])
+
+
+# --- figure 2 of the paper, and the same with trees ---
 
 
 def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
@@ -78,33 +109,44 @@ def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
     Parameters
     ----------
     rows : sequence of rows
+        Those of single splits are drawn small and light.
     auditor : str, optional
-        The auditor whose BER is shown; by default, for each model the auditor of the same kind.
+        The auditor whose BER is shown; by default, for each model the same kind of classifier.
     """
     names = list(dict.fromkeys(row["sweep"].partition("-")[0] for row in rows))
-    figure, axes = new_figure(len(names))
+    figure, axes = new_figure(len(names), answers="" if auditor else "figure 2")
     for axis, name in zip(axes, names, strict=True):
-        axis.axhline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
-        axis.axvline(certifying_ber(name), color=LINE, linestyle=":", linewidth=1)
+        ratio_line(axis, vertical=False)
+        ber = certifying_ber(name)
+        axis.axvline(ber, color=LINE, linestyle=":", linewidth=1)
+        axis.annotate(
+            f"certified\nabove {ber:.3f}",
+            (ber, 0.02),
+            xycoords=("data", "axes fraction"),
+            xytext=(-2, 0),
+            textcoords="offset points",
+            ha="right",
+            fontsize="x-small",
+            color=LINE,
+        )
         for row in rows:
-            if row["sweep"].partition("-")[0] != name or row["model"] not in AUDITOR_OF_MODEL:
+            if row["sweep"].partition("-")[0] != name or row["model"] not in PAPER_AUDITORS:
                 continue
-            ber = row[f"BER {auditor or AUDITOR_OF_MODEL[row['model']]}"]
+            is_split = row["split"] != ALL_SPLITS
             axis.plot(
-                ber,
+                row[f"BER {auditor or row['model']}"],
                 row["impact_ratio"],
-                MARKERS[row["model"]],
-                color=COLORS[row["method"]],
-                fillstyle="full" if row["scope"] != "blocks" else "none",
-                markersize=4,
+                "." if is_split else MARKERS[row["model"]],
+                color=COLORS[repair_of(row)],
+                markersize=2.5 if is_split else 3.5,
+                markeredgewidth=0,
+                alpha=0.3 if is_split else 1,
+                zorder=1 if is_split else 2,
             )
-        axis.set(title=TITLES[name], xlabel="BER of predicting the protected attribute")
-    axes[0].set_ylabel("impact ratio of predicting the class")
-    handles = (
-        Line2D([], [], color=LINE, linestyle="--", label="impact ratio .8"),
-        Line2D([], [], color=LINE, linestyle=":", label="BER that certifies"),
-    )
-    _legend(axes[-1], rows, models=list(AUDITOR_OF_MODEL), handles=handles)
+        axis.set(title=TITLES[name], xlabel="BER of predicting the group")
+        axis.set_ylim(0, min(2, max(1.2, axis.get_ylim()[1])))
+    axes[0].set_ylabel("impact ratio of the model")
+    key(figure, rows, models=PAPER_AUDITORS)
     return figure
 
 
@@ -115,9 +157,10 @@ def draw_trees(rows: Sequence[Row]) -> Figure:
 
 def by_amount(rows: Sequence[Row]) -> Figure:
     """Draw how well trees predict the protected attribute, by method, scope and amount."""
-    figure, axes = new_figure(1, width=4.4)
+    figure, (axis,) = new_figure(1)
     raw = [row for row in rows if row["method"] == "none"][:1]
-    for scope, method in dict.fromkeys((row["scope"], row["method"]) for row in rows):
+    repairs = dict.fromkeys((row["scope"], row["method"]) for row in rows)
+    for scope, method in repairs:
         versions = {
             row["amount"]: row
             for row in rows
@@ -125,110 +168,227 @@ def by_amount(rows: Sequence[Row]) -> Figure:
         }
         if versions:
             line = raw + [versions[amount] for amount in sorted(versions)]
-            axes[0].plot(
+            axis.plot(
                 [row["amount"] for row in line],
                 [row["BER trees"] for row in line],
                 marker="o",
-                markersize=3.5,
-                linestyle=LINE_STYLES[scope],
-                color=COLORS[method],
-                label=f"{method}, {scope}",
+                markersize=3,
+                linewidth=1,
+                color=COLORS[repair_of(line[-1])],
+                label="blocks" if scope == "blocks" else f"{method}, column by column",
             )
-    axes[0].axhline(certifying_ber("adult"), color=LINE, linestyle=":", label="BER that certifies")
-    axes[0].set(xlabel="amount of repair", ylabel="BER of trees that predict sex", ylim=(0, 0.52))
-    axes[0].legend(frameon=False, fontsize="x-small", loc="center left", bbox_to_anchor=(1.02, 0.5))
+    ber = certifying_ber("adult")
+    axis.axhline(ber, color=LINE, linestyle=":", linewidth=1, label=f"certified above {ber:.3f}")
+    axis.set(xlabel="amount of repair", ylabel="BER of trees that predict sex", ylim=(0, 0.52))
+    figure.legend(loc="outside lower center", frameon=False, ncols=2)
     return figure
+
+
+# --- figure 3: impact ratio and utility ---
 
 
 def utility(rows: Sequence[Row]) -> Figure:
     """Draw impact ratio against utility: of SVM, and of Ricci's own rule."""
     names = list(dict.fromkeys(row["sweep"] for row in rows))
-    figure, axes = new_figure(len(names))
+    figure, axes = new_figure(len(names), answers="figure 3")
     for axis, name in zip(axes, names, strict=True):
         model = PASS_RULE if name == "ricci" else "SVM"
         model_rows = [row for row in rows if row["sweep"] == name and row["model"] == model]
         raw = [row for row in model_rows if row["method"] == "none"]
-        for scope, method in dict.fromkeys((row["scope"], row["method"]) for row in model_rows):
-            if method == "none":
-                continue
-            line = [row for row in model_rows if (row["scope"], row["method"]) == (scope, method)]
-            line = sorted(raw + line, key=lambda row: float(row["amount"]))
-            axis.errorbar(
-                [row["impact_ratio"] for row in line],
-                [row["utility"] for row in line],
-                xerr=error_bars(line, "impact_ratio"),
-                yerr=error_bars(line, "utility"),
-                fmt="o",
-                linestyle=LINE_STYLES[scope],
-                color=COLORS[method],
-                markersize=3.5,
-                linewidth=1,
-                elinewidth=0.4,
-                label=method if scope == "column" else f"{method}, {scope}",
-            )
-        axis.axvline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
+        for method in ("combinatorial", "geometric"):
+            line = raw + [row for row in model_rows if row["method"] == method]
+            curve_line(axis, line, color=COLORS[method], ratio="impact_ratio")
+        ratio_line(axis, vertical=True)
         axis.set(title=f"{TITLES[name]}, {model}", xlabel="impact ratio")
-    axes[0].set_ylabel("utility (1 - BER of the class)")
-    axes[0].legend(frameon=False, fontsize="small")
+        # The claims speak of one half, of Adult's two percent of utility only.
+        axis.set_ylim(bottom=0.69 if name == "adult" else 0.45)
+    axes[0].set_ylabel("utility (1 - BER of the outcome)")
+    key(figure, [row for row in rows if row["method"] != "none"], models=())
+    return figure
+
+
+def german_years(rows: Sequence[Row]) -> Figure:
+    """Draw German's utility and impact ratio by amount, with each year of age as a stratum."""
+    figure, axes = new_figure(2, answers="figure 3 (German)")
+    for axis, name in zip(axes, ("utility", "impact_ratio"), strict=True):
+        for method in ("combinatorial", "geometric"):
+            line = sorted(
+                (row for row in rows if row["method"] in (method, "none")),
+                key=lambda row: float(row["amount"]),
+            )
+            amount = [row["amount"] for row in line]
+            low, high = ([row[f"{name}_{end}"] for row in line] for end in ("low", "high"))
+            axis.fill_between(amount, low, high, color=COLORS[method], alpha=0.12, linewidth=0)
+            axis.plot(
+                amount,
+                [row[name] for row in line],
+                "o-",
+                color=COLORS[method],
+                markersize=3,
+                linewidth=1,
+            )
+        axis.set(xlabel="amount of repair", ylabel=name.replace("_", " "), xlim=(-0.03, 1.03))
+    axes[0].axhline(0.5, color=LINE, linestyle=":", linewidth=1)
+    axes[0].annotate("guessing", (0, 0.5), xytext=(0, 2), textcoords="offset points", color=LINE)
+    axes[0].set_ylim(0.45, 0.8)
+    ratio_line(axes[1], vertical=False)
+    key(figure, [row for row in rows if row["method"] != "none"], models=())
     return figure
 
 
 def several(rows: Sequence[Row]) -> Figure:
     """Draw utility against the mean impact ratio, repaired by sex, by race and by both."""
-    figure, axes = new_figure(2)
+    labels = {"adult": "sex", "adult-race": "race", "adult-both": "sex and race"}
+    figure, axes = new_figure(2, answers="figure 4")
     for axis, method in zip(axes, ("combinatorial", "geometric"), strict=True):
-        for number, name in enumerate(dict.fromkeys(row["sweep"] for row in rows)):
+        for name, color in zip(labels, OTHER_COLORS[3:], strict=False):
             line = [
                 row
                 for row in rows
-                if row["sweep"] == name
-                and row["model"] == "SVM"
+                if (row["sweep"], row["model"]) == (name, "SVM")
                 and row["method"] in (method, "none")
             ]
-            line = sorted(line, key=lambda row: float(row["amount"]))
-            axis.plot(
-                [row["mean_impact_ratio"] for row in line],
-                [row["utility"] for row in line],
-                "o-",
-                color=f"C{number}",
-                markersize=3.5,
-                linewidth=1,
-                label={"adult": "sex", "adult-race": "race"}.get(name, "sex and race"),
-            )
-        axis.axvline(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
-        axis.set(title=method, xlabel="impact ratio, mean over groups")
-    axes[0].set_ylabel("utility, SVM on Adult")
-    axes[0].legend(frameon=False, fontsize="small")
+            curve_line(axis, line, color=color, ratio="mean_impact_ratio", label=labels[name])
+        ratio_line(axis, vertical=True)
+        axis.set(title=f"Adult, SVM, {method}", xlabel="impact ratio, mean over the groups")
+    axes[0].set_ylabel("utility (1 - BER of the outcome)")
+    handles, names = axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", frameon=False, ncols=3)
     return figure
+
+
+def curve_line(
+    axis: Axes, line: Sequence[Row], *, color: str, ratio: str, label: str | None = None
+) -> None:
+    """Draw utility along the amounts, with light bars, and mark the amounts 0, .5 and 1.
+
+    Parameters
+    ----------
+    axis : Axes
+    line : sequence of rows
+        Of one method, with the row without repair.
+    color : str
+    ratio : {"impact_ratio", "mean_impact_ratio"}
+        Bars of the ratio are drawn where its limits are known.
+    label : str, optional
+    """
+    line = sorted(line, key=lambda row: float(row["amount"]))
+    x, y = ([row[name] for row in line] for name in (ratio, "utility"))
+    bars: dict[str, Any] = {"fmt": "none", "ecolor": color, "elinewidth": 1.2, "alpha": 0.18}
+    axis.errorbar(x, y, yerr=error_bars(line, "utility"), **bars)
+    if ratio == "impact_ratio":
+        axis.errorbar(x, y, xerr=error_bars(line, ratio), **bars)
+    axis.plot(x, y, "o-", color=color, markersize=2.8, linewidth=1, label=label)
+    for row, left, height in zip(line, x, y, strict=True):
+        if row["amount"] in MARKED_AMOUNTS:
+            axis.annotate(
+                f"{row['amount']:g}",
+                (left, height),
+                xytext=(3, 3),
+                textcoords="offset points",
+                fontsize="x-small",
+                color=color,
+            )
+
+
+# --- figure 5: other methods ---
 
 
 def comparison(rows: Sequence[Row]) -> Figure:
     """Draw parity against accuracy: repairs by model and method, other methods by name."""
-    figure, axes = new_figure(1, width=5.2)
-    for row in rows:
-        if row["method"] in COLORS:
-            marker = MARKERS.get(row["model"], "o")
-            axes[0].plot(
-                row["parity"], row["accuracy"], marker, color=COLORS[row["method"]], markersize=4
+    names = list(dict.fromkeys(row["sweep"].partition("-")[0] for row in rows))
+    figure, axes = new_figure(len(names), answers="figure 5", height=3.2)
+    others = list(dict.fromkeys(row["method"] for row in rows if row["model"] == OTHER_METHOD))
+    for axis, name in zip(axes, names, strict=True):
+        for row in rows:
+            if row["sweep"].partition("-")[0] != name:
+                continue
+            if row["model"] != OTHER_METHOD:
+                axis.plot(
+                    row["parity"],
+                    row["accuracy"],
+                    MARKERS[row["model"]],
+                    color=COLORS[repair_of(row)],
+                    markersize=3,
+                    markeredgewidth=0,
+                    alpha=0.6,
+                )
+                continue
+            index = others.index(row["method"])
+            axis.plot(
+                row["parity"],
+                row["accuracy"],
+                METHOD_MARKERS[index],
+                color=OTHER_COLORS[index % len(OTHER_COLORS)],
+                markersize=7,
+                markeredgecolor="black",
+                markeredgewidth=0.5,
+                zorder=3,
             )
-    other_rows = [row for row in rows if row["method"] not in COLORS]
-    for number, name in enumerate(dict.fromkeys(row["method"] for row in other_rows)):
-        runs = [(row["parity"], row["accuracy"]) for row in other_rows if row["method"] == name]
-        # From C4 on, which no repair has.
-        axes[0].plot(*np.transpose(runs), "*", color=f"C{number + 4}", markersize=8, label=name)
-    axes[0].set(xlabel="parity, 1 - difference of selection rates", ylabel="accuracy, Adult")
-    handles = axes[0].get_legend_handles_labels()[0]
-    _legend(axes[0], rows, models=[*AUDITOR_OF_MODEL, PLAIN_LR], handles=handles)
+        axis.axvline(1, color=LINE, linestyle="--", linewidth=0.8)
+        axis.set(title=TITLES[name], xlabel="Zemel fairness (parity of selection rates)")
+    axes[0].set_ylabel("accuracy")
+    marks = [
+        Line2D(
+            [],
+            [],
+            marker=METHOD_MARKERS[index],
+            color=OTHER_COLORS[index % len(OTHER_COLORS)],
+            markeredgecolor="black",
+            markeredgewidth=0.5,
+            linestyle="",
+            markersize=6,
+            label=name,
+        )
+        for index, name in enumerate(others)
+    ]
+    key(figure, rows, models=[*PAPER_AUDITORS, PLAIN_LR], handles=marks)
     return figure
 
 
-def new_figure(panels: int, width: float = 3.4) -> tuple[Figure, Any]:
-    """Return a figure with this many axes side by side, and room for a legend."""
-    figure = Figure(figsize=(1.8 + width * panels, 3.6), layout="constrained")
-    axes = figure.subplots(1, panels, squeeze=False)[0]
-    for axis in axes:
-        axis.spines[["top", "right"]].set_visible(False)
-    return figure, axes
+# --- what they share ---
+
+
+def new_figure(
+    panels: int, *, answers: str = "", height: float = PANEL_HEIGHT, rows: int = 1
+) -> tuple[Figure, Any]:
+    """Return a figure with this many axes side by side, of a journal's width.
+
+    Parameters
+    ----------
+    panels : int
+    answers : str
+        Which figure of the paper it answers; empty for none.
+    height : float
+        Of a row of panels, in inches.
+    rows : int
+        With more than one, the axes are returned as an array of rows.
+    """
+    width = COLUMN_WIDTH if panels == 1 else FULL_WIDTH
+    figure = Figure(figsize=(width, height * rows + 0.6), layout="constrained")
+    axes = figure.subplots(rows, panels, squeeze=False)
+    for axis in axes.flat:
+        tidy(axis)
+    if answers:
+        text = f"answers {answers} of Feldman et al. (2015)"
+        figure.suptitle(text, x=0.01, ha="left", fontsize="x-small", color=LINE)
+    return figure, axes if rows > 1 else axes[0]
+
+
+def ratio_line(axis: Axes, *, vertical: bool) -> None:
+    """Draw the line at an impact ratio of .8, with its label."""
+    draw = axis.axvline if vertical else axis.axhline
+    draw(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
+    place = (THRESHOLD, 0.02) if vertical else (0.01, THRESHOLD)
+    axis.annotate(
+        ".8",
+        place,
+        xycoords=("data", "axes fraction") if vertical else ("axes fraction", "data"),
+        xytext=(2, 2),
+        textcoords="offset points",
+        fontsize="x-small",
+        color=LINE,
+    )
 
 
 def certifying_ber(name: str) -> float:
@@ -243,32 +403,24 @@ def error_bars(rows: Sequence[Row], figure: str) -> FloatArray:
     return np.asarray(np.abs(limits - np.array([row[figure] for row in rows])))
 
 
-def _legend(
-    axis: Axes,
+def key(
+    figure: Figure,
     rows: Sequence[Row],
     *,
-    models: Sequence[str],
+    models: Iterable[str],
     handles: Sequence[Any] = (),
 ) -> None:
-    """Explain markers and colors beside the axes; `handles` are added at the end."""
-    grey: dict[str, Any] = {"color": "0.4", "markersize": 4}
+    """Explain markers and colors below the axes; `handles` are added at the end."""
     entries = [
-        Line2D([], [], marker=MARKERS[model], linestyle="", label=model, **grey)
+        Line2D([], [], marker=MARKERS[model], linestyle="", label=model, color="0.4", markersize=4)
         for model in models
         if any(row["model"] == model for row in rows)
     ]
+    repairs = {repair_of(row) for row in rows if row["model"] != OTHER_METHOD}
+    labels = {"none": "no repair"}
     entries += [
-        Line2D([], [], marker="o", color=color, linestyle="", markersize=4, label=method)
-        for method, color in COLORS.items()
-        if any(row["method"] == method for row in rows)
+        Line2D([], [], marker="o", color=color, markersize=4, label=labels.get(repair, repair))
+        for repair, color in COLORS.items()
+        if repair in repairs
     ]
-    if any(row["scope"] == "blocks" for row in rows):
-        grey |= {"fillstyle": "none"}
-        entries.append(Line2D([], [], marker="o", linestyle="", label="by blocks", **grey))
-    axis.legend(
-        handles=[*entries, *handles],
-        frameon=False,
-        fontsize="x-small",
-        loc="center left",
-        bbox_to_anchor=(1.02, 0.5),
-    )
+    figure.legend(handles=[*entries, *handles], loc="outside lower center", frameon=False, ncols=6)

@@ -11,7 +11,7 @@ from fourfifths._tradeoff.result import Tradeoff
 from fourfifths.errors import OptionError, listed
 
 THRESHOLD = 0.8
-MARKERS = {"combinatorial": "o", "geometric": "s", "random": "^", "none": "D"}
+MARKERS = {"combinatorial": "o", "geometric": "s", "definition": "v", "random": "^", "none": "D"}
 LINE_STYLES = {"column": "-", "blocks": "--"}
 
 

@@ -476,23 +476,26 @@ def block_records(
     )
 
 
-def own_beta(outcomes: Sequence[Outcome], codes: CodeArray, favorable: Any) -> float:
-    """Return the lowest selection rate of a stratum, from an outcome of two values.
+def own_beta(
+    outcomes: Sequence[Outcome], codes: CodeArray, favorable: Sequence[Any] | None
+) -> float:
+    """Return the lowest selection rate of a stratum, from a single outcome.
 
-    Without a favorable value, the lower of the two rates is taken: a lower beta claims more, and is
-    harder to prove. A stratum in which nobody was selected does not count: a rule that selects
-    nobody has no ratio. Where no outcome has two values, a tenth is taken.
+    Without favorable values, the lower of the two rates of two classes is taken: a lower beta
+    claims more, and is harder to prove. A stratum in which nobody was selected does not count: a
+    rule that selects nobody has no ratio. Of numbers, and of several classes without favorable
+    values, there is no rate, and a tenth is taken.
     """
-    if len(outcomes) != 1 or outcomes[0].kind != "binary":
+    if len(outcomes) != 1 or (outcomes[0].kind != "binary" and favorable is None):
         return DEFAULT_BETA
     outcome = outcomes[0]
+    favorable_codes = [1] if favorable is None else [*map(outcome.classes.index, favorable)]
     known = np.flatnonzero((codes >= 0) & ~np.isnan(outcome.values))
     sizes = np.bincount(codes[known])
-    selected = np.bincount(codes[known], weights=outcome.values[known], minlength=sizes.size)
+    is_favorable = np.isin(outcome.values[known], favorable_codes)
+    selected = np.bincount(codes[known], weights=is_favorable, minlength=sizes.size)
     rates = selected[sizes > 0] / sizes[sizes > 0]
     if favorable is None:
         rates = np.minimum(rates, 1 - rates)
-    elif favorable == outcome.classes[0]:
-        rates = 1 - rates
     rates = rates[rates > 0]
     return float(rates.min()) if rates.size else DEFAULT_BETA

@@ -295,6 +295,11 @@ def reason(method: Method, amount: float, *, is_repaired: bool) -> str:
         return "the amount is 0, so nothing is changed"
     if not is_repaired:
         return f"random repair, amount {amount:g}: the row was not drawn, and is left unchanged"
+    if method == "definition":
+        return (
+            f"combinatorial repair by the paper's definition, amount {amount:g}: each value "
+            "becomes what one of the strata has at its level"
+        )
     if amount == 1 and method == "combinatorial":
         return "full repair: each value becomes the column's value nearest to the consensus"
     if amount == 1:

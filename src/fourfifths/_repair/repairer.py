@@ -25,9 +25,10 @@ from fourfifths._repair.fitted import FittedRepair, ProofOptions, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
-from fourfifths._tables.groups import Bands, find_value, read_bands
+from fourfifths._tables.groups import Bands, read_bands
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Output, RecordOutput, Rows, one_row, rows_of
+from fourfifths._tables.roles import choose_favorable
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
 from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens
@@ -93,8 +94,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         The outcome columns, which the repaired columns are to predict as well as they can. Two
         values, several classes, or numbers. By default the y of `fit`; without either, the repair
         keeps what it can of the columns themselves.
-    favorable : optional
-        The favorable value of an outcome with two values; it decides what `beta` is.
+    favorable : value or list of values, optional
+        The favorable value of a single outcome that is not a number, or several; it decides what
+        `beta` is.
     unknown : value or sequence, optional
         Values that mean missing, in every column, besides null, NaN and empty text.
     known, exact_values, decimal : optional
@@ -122,11 +124,13 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     amount : float
         From 0, nothing, to 1, full repair. It may be changed without a new fit. By blocks it is the
         share of the rows that is repaired; below 1 nothing is proven.
-    method : {"random", "combinatorial", "geometric"}
+    method : {"random", "combinatorial", "definition", "geometric"}
         Of a repair by column: what an amount below 1 means. Random: that share of the rows is
         repaired in full (Gordaliza et al. 2019). Combinatorial: each value moves that far along the
-        column's distinct values. Geometric: that far along the number line. The last two are the
-        paper's; after them, trees can still predict the stratum from the columns.
+        column's distinct values, to the nearest one. Geometric: that far along the number line.
+        Definition: combinatorial repair by the letter of the paper, among what the strata have at
+        the value's level; with two strata every amount above 0 writes the lower one. The last three
+        are the paper's; after them, trees can still predict the stratum from the columns.
     levels : int
         Of a repair by column: the largest number of levels that a column is cut into.
     ties : {"split", "mid"}
@@ -566,14 +570,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
                         f"columns: {column_type.name!r} is the outcome {outcome.name!r} under "
                         "another name; leave it out"
                     )
-        favorable = self.favorable
-        if favorable is not None and outcomes and outcomes[0].kind == "binary":
-            favorable = find_value(
-                favorable,
-                outcomes[0].classes,
-                message=f"favorable={favorable!r}: never occurs in outcome {outcomes[0].name!r}",
-                error=OutcomeError,
-            )
+        favorable = None
+        if self.favorable is not None and outcomes and outcomes[0].kind != "number":
+            favorable = choose_favorable(outcomes[0].name, self.favorable, outcomes[0].classes)
         for column_type, values in zip(column_types, columns, strict=True):
             check_finite(values, column_type)
         beta = own_beta(outcomes, codes, favorable) if self.beta is None else float(self.beta)

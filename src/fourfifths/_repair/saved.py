@@ -20,7 +20,7 @@ import numpy as np
 from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.columns.categories import CategoryColumn
 from fourfifths._repair.columns.model import Column, Model
-from fourfifths._repair.columns.ordered import OrderedColumn, Ties
+from fourfifths._repair.columns.ordered import Method, OrderedColumn, Ties
 from fourfifths._repair.columns.quantiles import Ranks
 from fourfifths._repair.draws import SEED_LIMIT
 from fourfifths._repair.fitted import Scope
@@ -135,7 +135,7 @@ def save_repair(path: str | PathLike[str], saved: Saved) -> None:
     else:
         document |= {
             "columns": [
-                column_document(typed, column)
+                column_document(typed, column, method=saved.settings["method"])
                 for typed, column in zip(saved.typed, saved.model.columns, strict=True)
             ],
             "blocks": None,
@@ -154,7 +154,7 @@ def type_document(typed: ColumnType) -> dict[str, Any]:
     return document
 
 
-def column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
+def column_document(typed: ColumnType, column: Column, *, method: Method) -> dict[str, Any]:
     """Return a fitted column as an object of the file."""
     document = type_document(typed) | {"consensus": column.consensus.tolist()}
     if isinstance(column, CategoryColumn):
@@ -168,7 +168,10 @@ def column_document(typed: ColumnType, column: Column) -> dict[str, Any]:
         }
         for ranks in column.strata
     ]
-    return document | {"values": column.values.tolist(), "strata": strata}
+    document |= {"values": column.values.tolist(), "strata": strata}
+    if method == "definition" and column.representatives is not None:
+        document["representatives"] = column.representatives.tolist()
+    return document
 
 
 def plain_setting(value: Any) -> Any:
@@ -491,6 +494,15 @@ def read_column(reader: Reader, *, column_type: ColumnType, stratum_count: int) 
         read_ranks(ranks, level_count=consensus.size) for ranks in reader.objects("strata")
     )
     reader.require(len(strata) == stratum_count, "strata", expected="one for each stratum")
+    representatives = None
+    if "representatives" in reader.value:  # only the method "definition" needs them
+        representatives = reader.array("representatives", 2, dtype=np.float64)
+        reader.require(
+            representatives.shape == (stratum_count, consensus.size)
+            and bool(np.all(np.diff(representatives) >= 0)),
+            "representatives",
+            expected="for each stratum a number for each level, which never decrease",
+        )
     return OrderedColumn(
         name=name,
         kind=kind,
@@ -498,6 +510,7 @@ def read_column(reader: Reader, *, column_type: ColumnType, stratum_count: int) 
         values=values,
         consensus=consensus,
         strata=strata,
+        representatives=representatives,
     )
 
 

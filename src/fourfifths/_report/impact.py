@@ -16,7 +16,7 @@ from fourfifths._report.document import (
     to_document,
 )
 from fourfifths._report.rule import checklist_sections, rule_line, rule_paragraphs
-from fourfifths._text import UNDEFINED, interval, number, p_value
+from fourfifths._text import UNDEFINED, alternatives, interval, number, p_value
 
 BELOW_MARK, REFERENCE_BELOW_MARK = " <", " >"
 MARKS = {
@@ -34,8 +34,8 @@ def impact_document(result: Impact) -> Document:
     """Return the page of an audit: the tables and findings of each attribute."""
     return Document(
         headline=(
-            f"{result.table}: {result.outcome} = {result.favorable}, rule {result.rule.name}, "
-            f"{result.rows:,} rows"
+            f"{result.table}: {result.outcome} = {alternatives(result.favorable)}, "
+            f"rule {result.rule.name}, {result.rows:,} rows"
         ),
         sections=(
             *(attribute_section(attribute) for attribute in result.attributes),
@@ -45,7 +45,7 @@ def impact_document(result: Impact) -> Document:
         details=rule_paragraphs(result.rule),
         closing=(
             rule_line(result.rule),
-            legend([group for attribute in result for group in attribute.groups]),
+            legend([group for attribute in result for group in attribute.groups_and_total]),
         ),
     )
 
@@ -58,7 +58,7 @@ def attribute_document(attribute: AttributeImpact) -> Document:
         headline=f"{attribute.name}: rule {attribute.rule.name}, {rows:,} rows",
         sections=(attribute_section(attribute), *checklist_sections(attribute.rule)),
         details=rule_paragraphs(attribute.rule),
-        closing=(rule_line(attribute.rule), legend(attribute.groups)),
+        closing=(rule_line(attribute.rule), legend(attribute.groups_and_total)),
     )
 
 
@@ -140,7 +140,9 @@ FURTHER_FIGURES: dict[str, Callable[[GroupImpact], str]] = {
 def attribute_section(attribute: AttributeImpact) -> Section:
     """Return the tables of one attribute (rates and ratios first) and its findings."""
     percent = f"{100 * attribute.confidence:g}%"
-    compared = [group for group in attribute.groups if group.finding not in (REFERENCE, EXCLUDED)]
+    compared = [
+        group for group in attribute.groups_and_total if group.finding not in (REFERENCE, EXCLUDED)
+    ]
 
     def sheet(
         title: str,
@@ -199,7 +201,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
                 topic="unknown",
                 groups=[
                     group
-                    for group in attribute.groups
+                    for group in attribute.groups_and_total
                     if not all(math.isnan(bound) for bound in group.impact_ratio_bounds)
                 ],
             )
@@ -246,7 +248,7 @@ def attribute_section(attribute: AttributeImpact) -> Section:
     )
     return Section(
         sheets=tuple(sheets),
-        sentences=(*finding_sentences(attribute.groups), *pooling_sentences(attribute)),
+        sentences=(*finding_sentences(attribute.groups_and_total), *pooling_sentences(attribute)),
     )
 
 
@@ -254,7 +256,7 @@ def rates_sheet(attribute: AttributeImpact) -> Sheet:
     """Return the table of counts, rates and ratios; a mark shows who is below the line."""
     percent = f"{100 * attribute.confidence:g}%"
     rows = []
-    for group in attribute.groups:
+    for group in attribute.groups_and_total:
         mark = ""
         if group.below_line:
             mark = BELOW_MARK if group.impact_ratio < 1 else REFERENCE_BELOW_MARK
@@ -279,7 +281,9 @@ def rates_sheet(attribute: AttributeImpact) -> Sheet:
         title=f"{attribute.name}, compared with {attribute.reference}{legend}",
         headers=("group", "n", "selected", "rate", percent, "ratio", percent),
         rows=tuple(rows),
-        marked=tuple(index for index, group in enumerate(attribute.groups) if is_indicated(group)),
+        marked=tuple(
+            index for index, group in enumerate(attribute.groups_and_total) if is_indicated(group)
+        ),
         topic="rates",
     )
 
@@ -400,7 +404,7 @@ def strata_sheet(attribute: AttributeImpact) -> Sheet:
                 f"{stratum['n_reference']:,}",
                 UNDEFINED if stratum["impact_ratio"] is None else number(stratum["impact_ratio"]),
             )
-            for group in attribute.groups
+            for group in attribute.groups_and_total
             if group.stratified is not None
             for stratum in group.stratified.strata
         ),
@@ -427,7 +431,7 @@ def pooling_sentences(attribute: AttributeImpact) -> list[Sentence]:
             f"{group.group} (p {p_value(group.stratified.tarone_p)})"
             if pooling != "not tested"
             else group.group
-            for group in attribute.groups
+            for group in attribute.groups_and_total
             if group.stratified is not None and group.stratified.pooling == pooling
         ]
         if groups:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
-from fourfifths._text import interval, number
+from fourfifths._text import alternatives, interval, number
 from fourfifths._tradeoff.result import Point, Tradeoff
 
 LEGEND = (
@@ -34,7 +34,7 @@ def tradeoff_document(curve: Tradeoff) -> Document:
     )
     return Document(
         headline=(
-            f"{curve.table}: {curve.outcome} = {curve.favorable}, by "
+            f"{curve.table}: {curve.outcome} = {alternatives(curve.favorable)}, by "
             f"{' & '.join(curve.protected)}, {curve.rows:,} rows, {curve.test_rows:,} of them for "
             "testing"
         ),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
@@ -33,6 +33,7 @@ from fourfifths.errors import (
 )
 
 Group: TypeAlias = tuple[Value, ...]
+ALL_OTHERS = "(all others)"
 MAX_NUMERIC_GROUPS = 20
 MAX_AGE = 120
 MAX_BIRTH_DATES = 100_000  # more different days than people alive have been born on
@@ -289,6 +290,15 @@ class Attribute:
         groups = tuple(group for group, stays in zip(self.groups, kept, strict=True) if stays)
         return Attribute(protected=self.protected, groups=groups, codes=new_codes[self.codes])
 
+    def pool_others(self, reference: Group) -> Attribute:
+        """Return an attribute of one column with two groups: all others as one, the reference."""
+        is_reference = self.codes == self.groups.index(reference)
+        return Attribute(
+            protected=self.protected,
+            groups=((ALL_OTHERS,), reference),
+            codes=np.where(self.codes == MISSING, MISSING, is_reference.astype(np.int64)),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
@@ -324,7 +334,7 @@ def label(group: Group) -> str:
 
 
 def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
-    """Return each protected column alone and, if there are several, their joint distribution."""
+    """Return each protected column alone, then every two jointly, then all of them jointly."""
     for column in protected:
         _check_groups(column, counts.values[column])
     single = [
@@ -337,19 +347,22 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
     ]
     if len(single) == 1:
         return single
+    # The cells are counted once, for all columns; of two columns they are summed over the others.
+    pairs = list(combinations(protected, 2)) if len(single) > 2 else []
+    return [*single, *(_joint(counts, columns) for columns in (*pairs, tuple(protected)))]
+
+
+def _joint(counts: Counts, protected: tuple[str, ...]) -> Attribute:
+    """Return the groups of several columns jointly, as far as they occur."""
     column_codes = np.stack([counts.codes[column] for column in protected])
     is_known = np.all(column_codes != MISSING, axis=0)
     codes = np.full(is_known.shape, MISSING, dtype=np.int64)
-    combinations, codes[is_known] = np.unique(
-        column_codes[:, is_known], axis=1, return_inverse=True
-    )
+    combined, codes[is_known] = np.unique(column_codes[:, is_known], axis=1, return_inverse=True)
     groups = tuple(
-        tuple(
-            counts.values[column][code] for column, code in zip(protected, combination, strict=True)
-        )
-        for combination in combinations.T
+        tuple(counts.values[column][code] for column, code in zip(protected, group, strict=True))
+        for group in combined.T
     )
-    return [*single, Attribute(protected=tuple(protected), groups=groups, codes=codes)]
+    return Attribute(protected=protected, groups=groups, codes=codes)
 
 
 def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int) -> Tally:
@@ -388,6 +401,8 @@ def compatible(attribute: Attribute, counts: Counts, group: int) -> BoolArray:
     In a joint group, one column may be known and rule the group out.
     """
     possible: BoolArray = attribute.codes == MISSING
+    if len(attribute.protected) == 1:
+        return possible
     for column, value in zip(attribute.protected, attribute.groups[group], strict=True):
         codes = counts.codes[column]
         possible = possible & ((codes == MISSING) | (codes == counts.values[column].index(value)))

@@ -94,7 +94,7 @@ class Roles:
     outcome : str or None
         None where a score takes its place, or where none is needed.
     favorable : Any
-        None where it is to be chosen from the values of the outcome.
+        A value, or several in a list; None where it is to be chosen from the values of the outcome.
     reference : mapping of str to value
         The groups that the user designated.
     default_reference : mapping of str to value
@@ -335,18 +335,20 @@ def protected_columns(table: Table, protected: str | Sequence[str] | None) -> tu
     return columns
 
 
-def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> Value:
-    """Return the value of the outcome that means selected."""
+def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return the values of the outcome that mean selected; mostly it is one."""
     if not values:
         raise OutcomeError(f"outcome={outcome!r}: every value is missing")
-    if isinstance(favorable, list | tuple | set | frozenset | Mapping):
+    if isinstance(favorable, np.ndarray):
+        favorable = favorable.tolist()
+    is_list = isinstance(favorable, list | tuple)
+    if isinstance(favorable, set | frozenset | Mapping) or (is_list and not favorable):
         raise OutcomeError(
-            f"favorable={favorable!r}: expected one value of outcome {outcome!r}; make several "
-            "into one value first"
+            f"favorable={favorable!r}: expected a value of outcome {outcome!r}, or several in a "
+            "list"
         )
     if favorable is not None:
-        message = f"favorable={favorable!r}: never occurs in outcome {outcome!r}"
-        return find_value(favorable, values, message=message, error=OutcomeError)
+        return _favorable_among(values, favorable if is_list else [favorable], outcome)
     texts = tuple(folded(str(value)) for value in values)
     for pairs in (PLAIN_ANSWERS, PLAIN_PAIRS):
         for pair in pairs:
@@ -360,11 +362,52 @@ def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> V
                     f"of {words[0]!r} in the name; say which value is favorable, as in "
                     f"favorable={str(values[1 - texts.index(pair[1])])!r}"
                 )
-            return chosen
+            return (chosen,)
     raise OutcomeError(
         f"outcome={outcome!r}: holds {len(values)} values, {listed(values)}; say which one is "
         f"favorable, as in favorable={str(values[0])!r}{_counts_advice(outcome, values)}"
     )
+
+
+def _favorable_among(
+    values: Sequence[Value], favorable: Sequence[Any], outcome: str
+) -> tuple[Value, ...]:
+    """Return the values that the user's names mean; two names must not mean the same."""
+    meant: dict[Value, Any] = {}
+    for name in favorable:
+        message = f"favorable={name!r}: never occurs in outcome {outcome!r}"
+        value = find_value(name, values, message=message, error=OutcomeError)
+        if value in meant:
+            raise OutcomeError(
+                f"favorable={list(favorable)!r}: {meant[value]!r} and {name!r} are the same value "
+                f"of outcome {outcome!r}; give each value once"
+            )
+        meant[value] = name
+    if len(meant) == len(values) > 1:
+        raise OutcomeError(
+            f"favorable={list(favorable)!r}: these are all values of outcome {outcome!r}, so "
+            "everyone would count as selected; leave out the unfavorable one"
+        )
+    return tuple(meant)
+
+
+def favorable_cells(counts: Counts, outcome: str, favorable: Sequence[Value]) -> BoolArray:
+    """Mark the cells of the counts whose outcome is one of the favorable values."""
+    values = counts.values[outcome]
+    codes = [values.index(value) for value in favorable if value in values]
+    return np.isin(counts.codes[outcome], codes)
+
+
+def favorable_names(favorable: Sequence[Value]) -> str | tuple[str, ...]:
+    """Return the favorable values as a result holds them: one text, or a tuple of several.
+
+    Examples
+    --------
+    >>> favorable_names([1]), favorable_names(["Hired", "Offer declined"])
+    ('1', ('Hired', 'Offer declined'))
+    """
+    names = tuple(str(value) for value in favorable)
+    return names[0] if len(names) == 1 else names
 
 
 def unfavorable_words(name: str) -> list[str]:
@@ -401,8 +444,8 @@ def outcome_of(
     unknown: Sequence[Value] = (),
     reading: Reading | None = None,
     notes: list[str] | None = None,
-) -> tuple[BoolArray, BoolArray, Value]:
-    """Return which rows have an outcome, which have the favorable one, and the favorable value.
+) -> tuple[BoolArray, BoolArray, tuple[Value, ...]]:
+    """Return which rows have an outcome, which have a favorable one, and the favorable values.
 
     What was assumed about the values is added to `notes`.
     """
@@ -413,7 +456,9 @@ def outcome_of(
         notes += spellings.notes
     is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
     chosen = choose_favorable(str(column.name), favorable, sorted(spellings.values, key=str))
-    selected = np.asarray((column == chosen).fill_null(value=False).to_numpy(), dtype=bool)
+    selected = np.zeros(is_known.shape, dtype=bool)
+    for value in chosen:
+        selected |= np.asarray((column == value).fill_null(value=False).to_numpy(), dtype=bool)
     return is_known, selected, chosen
 
 

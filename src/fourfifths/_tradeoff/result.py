@@ -89,7 +89,8 @@ class Tradeoff(Result):
     table : str
     protected : tuple of str
     reference : str
-    outcome, favorable : str
+    outcome : str
+    favorable : str or tuple of str
     points : tuple of Point
         Ordered by model, scope, method and amount.
     repeats : int
@@ -106,7 +107,7 @@ class Tradeoff(Result):
     protected: tuple[str, ...]
     reference: str
     outcome: str
-    favorable: str
+    favorable: str | tuple[str, ...]
     points: tuple[Point, ...]
     repeats: int
     intervals: str

@@ -24,9 +24,10 @@ from fourfifths._repair.fitted import Scope
 from fourfifths._repair.proof import MAX_STRATA
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.groups import days_of_ages, edges_of
+from fourfifths._tables.roles import favorable_names
 from fourfifths._tables.table import TableLike
 from fourfifths._tradeoff.data import Data, Split, read_data
-from fourfifths._tradeoff.models import chosen_models
+from fourfifths._tradeoff.models import ModelName, chosen_models
 from fourfifths._tradeoff.points import make_point
 from fourfifths._tradeoff.result import Tradeoff
 from fourfifths._tradeoff.store import Record, ResultsFile, cell_key
@@ -58,7 +59,7 @@ def tradeoff(
     amounts: Sequence[float] = AMOUNTS,
     split: Split = None,
     repeats: int | None = None,
-    auditors: Sequence[AuditorName] = PLAIN_AUDITORS,
+    auditors: Sequence[AuditorName | ModelName] = PLAIN_AUDITORS,
     confidence: float = 0.95,
     results: str | PathLike[str] | None = None,
     n_jobs: int = 1,
@@ -92,7 +93,8 @@ def tradeoff(
     repeats : int, optional
         The number of random splits, 10 by default. A split column is one split.
     auditors : sequence of str
-        The classifiers that predict the protected attribute.
+        The classifiers that predict the protected attribute: those of `certify`, or "LR", "SVM",
+        "GNB" for the paper's, which are the models above.
     confidence : float
         The confidence of the intervals, and of what is proven.
     results : path, optional
@@ -227,7 +229,7 @@ def tradeoff(
         protected=tuple(data.roles.protected),
         reference=labels[data.reference],
         outcome=str(data.roles.outcome),
-        favorable=str(data.roles.favorable),
+        favorable=favorable_names(data.roles.favorable),
         points=points,
         repeats=repeats,
         intervals="over repeats" if repeats > 1 else "bootstrap",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import narwhals as nw
 import numpy as np
@@ -18,7 +18,7 @@ from fourfifths._stats.balanced_error import Errors
 from fourfifths._tables.files import in_one_line
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.types import ColumnType, to_numbers
-from fourfifths._tradeoff.models import PaperModel
+from fourfifths._tradeoff.models import ModelName, PaperModel
 from fourfifths._tradeoff.points import Auc, confusion_counts, delong_auc
 from fourfifths._tradeoff.store import Record
 from fourfifths.errors import OptionError
@@ -178,6 +178,24 @@ def repaired_frame(version: Version, repairer: Repairer, *, rows: SweepRows) -> 
     return output.native()
 
 
+def chosen_auditors(
+    auditors: Sequence[str], is_category: Sequence[bool], *, random_state: int
+) -> dict[str, Any]:
+    """Return the auditors by name: those of `certify`, and the paper's models as auditors.
+
+    The paper's models cut their score where they are fitted to; those of `certify` where the
+    balanced error rate is lowest on held-out training rows.
+    """
+    paper_names: tuple[ModelName, ...] = get_args(ModelName)
+    others = [name for name in auditors if name not in paper_names]
+    members: dict[str, Any] = (
+        panel(others, is_category, random_state=random_state) if others or not auditors else {}
+    )
+    for name in paper_names:
+        members[name] = PaperModel(name, tuple(is_category), random_state=random_state)
+    return {name: members[name] for name in auditors}
+
+
 def auditor_errors(
     values: FloatArray,
     rows: SweepRows,
@@ -193,7 +211,8 @@ def auditor_errors(
     """
     is_reference = rows.group == rows.reference
     errors: dict[str, list[int]] = {}
-    for name, auditor in panel(auditors, is_category, random_state=random_state).items():
+    fitters = chosen_auditors(auditors, is_category, random_state=random_state)
+    for name, auditor in fitters.items():
         pairs: list[Errors] = []
         for group in range(rows.groups):
             if group == rows.reference:

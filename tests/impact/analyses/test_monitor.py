@@ -172,6 +172,27 @@ def test_a_batch_in_which_nobody_is_selected_is_counted_but_not_a_new_spelling(f
         fourfifths.add_batch(log, none.assign(hired="JA"), name="other")
 
 
+def test_a_log_keeps_several_favorable_values(files, tmp_path):
+    log = tmp_path / "log.jsonl"
+    offers = rows("", (4, 10), (8, 10)).drop(columns="week")
+    # Of the selected in each group, two declined the offer.
+    is_declined = offers["hired"].eq("yes") & (offers.groupby(["sex", "hired"]).cumcount() < 2)
+    first = offers.assign(hired=offers["hired"].mask(is_declined, "declined"))
+    favorable = ["yes", "declined"]
+    result = fourfifths.add_batch(log, first, name="1", favorable=favorable, **ROLES)
+    assert result["f"].selected == 4
+    assert result.favorable == ("yes", "declined")
+    assert json.loads(log.read_text().splitlines()[0])["favorable"] == favorable
+    # Nobody declines in the second batch; in the third everyone does.
+    fourfifths.add_batch(log, offers, name="2", favorable=favorable[::-1])
+    result = fourfifths.add_batch(log, offers.assign(hired="Declined"), name="3")
+    assert (result["f"].selected, result["f"].n) == (4 + 4 + 10, 30)
+    assert fourfifths.monitor(log).favorable == ("yes", "declined")
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(json.loads(result.to_json()))
+    with pytest.raises(OptionError, match=r"favorable='yes': the first batch of the log fixed"):
+        fourfifths.monitor(log, favorable=["yes"])
+
+
 def test_a_dataframe_needs_a_name(tmp_path):
     with pytest.raises(OptionError, match="name: a dataframe has no name"):
         fourfifths.add_batch(tmp_path / "log.jsonl", TABLE, **ROLES)

@@ -55,10 +55,17 @@ def test_full_repair_keeps_whole_numbers_and_categories_among_the_values() -> No
         ("number", "geometric", 0.5, [3.25, 6.5, 9.75, 13]),
         ("integer", "geometric", 0.5, [3.25, 6.5, 9.75, 13]),
         ("integer", "random", 0.5, [4, 10, 20, 20]),
-        # Half of the way from index 0, 1, 2, 3 to 3, 4, 5, 5, rounded down: 1, 2, 3, 4.
-        ("number", "combinatorial", 0.5, [2, 3, 4, 10]),
-        ("ordered", "geometric", 0.5, [2, 3, 4, 10]),
+        # Half of the way from index 0, 1, 2, 3 to 3, 4, 5, 5 is 1.5, 2.5, 3.5, 4: 2, 3, 4, 4.
+        ("number", "combinatorial", 0.5, [3, 4, 10, 10]),
+        # A tenth of the way is .3, 1.3, 2.3, 3.2: nearest 0, 1, 2, 3.
+        ("number", "combinatorial", 0.1, [1, 2, 3, 4]),
+        # Nearest to 3.25, 6.5, 9.75 and 13 among the codes that occur: 3, 4, 10 and 10.
+        ("ordered", "geometric", 0.5, [3, 4, 10, 10]),
+        ("ordered", "geometric", 1.0, [4, 10, 20, 20]),
         ("number", "combinatorial", 1.0, [4, 10, 20, 20]),
+        # Of two strata, floor(.9 rho + .1 / 2) is 0 for both ranks: the lower one's values.
+        ("number", "definition", 0.1, [1, 2, 3, 4]),
+        ("number", "definition", 1.0, [1, 2, 3, 4]),
         ("number", "combinatorial", 0.0, [1, 2, 3, 4]),
     ],
 )
@@ -68,7 +75,8 @@ def test_what_is_written_by_hand(
     column = fitted(kind)
     level = column.levels_of(A, 0, draws=cell_draws(4))
     assert level.tolist() == [0, 1, 2, 3]
-    repaired = column.repaired(A, level, method=method, amount=amount)
+    strata = np.zeros(4, dtype=np.int16)
+    repaired = column.repaired(A, level, strata=strata, method=method, amount=amount)
     assert repaired.tolist() == expected
 
 
@@ -78,8 +86,67 @@ def test_steps_along_the_values_are_not_lost_by_rounding() -> None:
     column = fit_ordered("x", "number", categories=(), ordered=[values, values], max_levels=100)
     for amount in (0.1, 0.3, 0.7, 0.9):
         level = np.full(1, column.levels - 1)
-        repaired = column.repaired(np.zeros(1), level, method="combinatorial", amount=amount)
+        repaired = column.repaired(
+            np.zeros(1),
+            level,
+            strata=np.zeros(1, dtype=np.int16),
+            method="combinatorial",
+            amount=amount,
+        )
         assert repaired.tolist() == [round(20 * amount)]
+
+
+def by_definition(
+    ordered: list[list[float]], amount: float, *, kind: str = "number"
+) -> list[list[float]]:
+    """Return what the definition writes for the levels of each stratum."""
+    column = fit_ordered(
+        "x", kind, categories=(), ordered=[np.array(stratum) for stratum in ordered], max_levels=99
+    )
+    return [
+        column.repaired(
+            np.zeros(column.levels),
+            np.arange(column.levels),
+            strata=np.full(column.levels, stratum, dtype=np.int16),
+            method="definition",
+            amount=amount,
+        ).tolist()
+        for stratum in range(len(ordered))
+    ]
+
+
+def test_by_the_definition_two_strata_are_a_step() -> None:
+    # Ranks 0 and 1; floor((1 - amount) rank + amount / 2) is 0 for both, at any amount above 0.
+    for amount in (1e-6, 0.5, 1.0):
+        assert by_definition([[1.0, 9], [4.0, 6]], amount) == [[1, 6], [1, 6]]
+
+
+def test_by_the_definition_three_strata_take_one_step() -> None:
+    strata = [[0.0, 0, 2], [1.0, 1, 3], [2.0, 3, 4]]
+    # floor(amount) = 0, floor(1) = 1, floor(2 - amount) = 1 for 0 < amount < 1.
+    for amount in (0.1, 0.9):
+        assert by_definition(strata, amount) == [[0, 0, 2], [1, 1, 3], [1, 1, 3]]
+    assert by_definition(strata, 1.0) == [[1, 1, 3]] * 3
+
+
+def test_by_the_definition_five_strata_come_nearer_in_steps() -> None:
+    # The median has rank 2. At .5: floor(1), floor(1.5), 2, floor(2.5), floor(3).
+    strata = [[10.0 * rank] * 2 for rank in range(5)]
+    assert [written[0] for written in by_definition(strata, 0.5)] == [10, 10, 20, 20, 30]
+    # Equal representatives have one rank: of 0, 30, 30, 30, 40 these are 0, 1, 1, 1, 4.
+    strata = [[value] * 2 for value in (30.0, 0, 30, 40, 30)]
+    # At .75: 0 -> floor(1.5), 1 -> floor(1.75), 4 -> floor(2.5).
+    assert [written[0] for written in by_definition(strata, 0.75)] == [30, 30, 30, 30, 30]
+    # At .25: 0 -> floor(.5), 1 -> floor(1.25), 4 -> floor(3.5).
+    assert [written[0] for written in by_definition(strata, 0.25)] == [30, 0, 30, 30, 30]
+
+
+def test_the_definition_goes_by_the_stratum_not_by_the_value() -> None:
+    # Two levels: medians 1.5 and 3.5 of the large stratum, 1 and 2 of the small one. 1 is below
+    # its stratum's median but is of the upper stratum all the same.
+    assert by_definition([[1.0, 2, 3, 4], [1.0, 2]], 0.5) == [[1, 2], [1, 2]]
+    # Whole numbers stay whole: nearest to 1.5 is 1, of two the lower.
+    assert by_definition([[1.0, 2, 3, 4], [2.0, 4]], 0.5, kind="integer") == [[1, 3], [1, 3]]
 
 
 # --- few values ---

@@ -87,7 +87,7 @@ def adjusted(
         categories=category or (),
         protected=protected,
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         reference=reference_of(reference, protected),
         persons=persons,
         bands=bands(band, age_from or protected),

@@ -108,7 +108,7 @@ def monitor(
     settings: dict[str, Any] = {
         "protected": protected,
         "outcome": outcome,
-        "favorable": favorable,
+        "favorable": favorable or None,
         "reference": reference_of([reference], columns) if reference else None,
         "bands": bands(band, columns) or None,
         "unknown": unknown or (),

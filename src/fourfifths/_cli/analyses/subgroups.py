@@ -105,7 +105,7 @@ def subgroups(
         table,
         protected=[*(protected or ()), *births] or None,
         outcome=outcome,
-        favorable=favorable,
+        favorable=favorable or None,
         columns=columns or (),
         depth=depth,
         min_rows=min_rows,

@@ -41,7 +41,7 @@ def attribute_parts(evidence: Evidence) -> tuple[Part, ...]:
     for attribute in evidence.impact:
         taken = tuple(part.id for part in parts)
         section = section_of(attribute, "rates", "unknown", "scores", "pairs")
-        sentences = tuple(finding_sentences(attribute.groups))
+        sentences = tuple(finding_sentences(attribute.groups_and_total))
         parts.append(
             Part(
                 id=anchor(f"by {attribute.name}", taken),
@@ -56,7 +56,7 @@ def attribute_parts(evidence: Evidence) -> tuple[Part, ...]:
 
 def tests_part(evidence: Evidence) -> Part:
     """Return the tests, the effect sizes and the shortfalls of all attributes."""
-    groups = [group for attribute in evidence.impact for group in attribute.groups]
+    groups = [group for attribute in evidence.impact for group in attribute.groups_and_total]
     return Part(
         id="tests",
         title="Tests and practical significance",

@@ -16,6 +16,7 @@ from fourfifths._evidence.templates.parts import (
     note_part,
     tests_part,
 )
+from fourfifths._text import alternatives
 
 COVER = (
     *("prepared_for", "prepared_by", "organization", "position", "tool", "period", "data_source"),
@@ -48,7 +49,7 @@ def ugesp_memo(
         paragraphs=(
             stated.get("facts", "Facts beside the figures: not stated."),
             f"The file {impact.table} has {impact.rows:,} persons with an outcome. Selected means "
-            f"{impact.outcome} = {impact.favorable}."
+            f"{impact.outcome} = {alternatives(impact.favorable)}."
             + (
                 f" {impact.outcome_missing:,} rows without an outcome were left out."
                 if impact.outcome_missing

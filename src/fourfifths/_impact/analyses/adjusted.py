@@ -17,7 +17,13 @@ from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.adjusted import AdjustedRates, adjusted_rates
 from fourfifths._tables.counts import MISSING, Counts, check_one_row_per_person
 from fourfifths._tables.groups import Attribute, attributes, choose_reference
-from fourfifths._tables.roles import Roles, assign_roles, choose_favorable
+from fourfifths._tables.roles import (
+    Roles,
+    assign_roles,
+    choose_favorable,
+    favorable_cells,
+    favorable_names,
+)
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import CLEAR_NUMBER, NumberTexts, check_words, is_text
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
@@ -160,7 +166,8 @@ class Adjusted(Result):
     table : str
     rows : int
         Persons in the table.
-    outcome, favorable : str
+    outcome : str
+    favorable : str or tuple of str
     outcome_missing : int
         Persons without an outcome, who are left out.
     controls_missing : int
@@ -178,7 +185,7 @@ class Adjusted(Result):
     table: str
     rows: int
     outcome: str
-    favorable: str
+    favorable: str | tuple[str, ...]
     outcome_missing: int
     controls_missing: int
     controls: tuple[Control, ...]
@@ -237,7 +244,7 @@ def adjusted(
     categories : str or sequence of str
         Further controls that are categories although they may hold numbers, like codes of jobs.
     protected : str or sequence of str
-        The protected columns. Several are measured each alone and jointly.
+        The protected columns. Several are measured each alone, every two jointly, and all jointly.
     outcome, favorable
         As for `impact`.
     reference : value or mapping of column to value, optional
@@ -309,8 +316,9 @@ def adjusted(
     if persons is None:
         check_one_row_per_person(opened, counts, [*roles.protected, str(roles.outcome), *kinds])
     outcome_column = str(roles.outcome)
-    outcome_values = counts.values[outcome_column]
-    favorable_value = choose_favorable(outcome_column, roles.favorable, outcome_values)
+    favorable_values = choose_favorable(
+        outcome_column, roles.favorable, counts.values[outcome_column]
+    )
     has_outcome = counts.codes[outcome_column] != MISSING
     has_controls = np.all([counts.codes[name] != MISSING for name in kinds], axis=0)
     if not np.any(has_outcome & has_controls):
@@ -318,7 +326,7 @@ def adjusted(
             f"controls={list(kinds)!r}: no row has an outcome and all of them; leave out a control "
             "that is often missing"
         )
-    selected = counts.codes[outcome_column] == outcome_values.index(favorable_value)
+    selected = favorable_cells(counts, outcome_column, favorable_values)
 
     measured = tuple(
         adjust_attribute(
@@ -347,7 +355,7 @@ def adjusted(
         table=opened.name,
         rows=int(counts.rows.sum()),
         outcome=outcome_column,
-        favorable=str(favorable_value),
+        favorable=favorable_names(favorable_values),
         outcome_missing=outcome_missing,
         controls_missing=controls_missing,
         controls=described,

@@ -202,7 +202,7 @@ class Cuts(Result):
     band_edges : tuple of float
         Where the score bands meet; a score at an edge belongs to the band above it.
     attributes : tuple of AttributeCuts
-        Each protected column alone, then all of them jointly.
+        Each protected column alone, then every two jointly, then all of them jointly.
     chosen_cut : float
         The cut that selects the number or share that was asked for, or comes nearest to it; NaN if
         none was.
@@ -338,7 +338,7 @@ def cuts(
     score : str
         A column of numbers. Rows without a score are left out and counted.
     protected : str or sequence of str
-        The protected columns. Several are measured each alone and jointly.
+        The protected columns. Several are measured each alone, every two jointly, and all jointly.
     lower_is_better : bool
         Whether low scores are selected.
     select : float, optional

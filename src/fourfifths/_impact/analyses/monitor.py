@@ -23,7 +23,14 @@ from fourfifths._stats.monitor import (
 )
 from fourfifths._tables.counts import MISSING, Counts, count
 from fourfifths._tables.groups import attributes, find_value, name_bands
-from fourfifths._tables.roles import Roles, assign_roles, choose_favorable, prepare
+from fourfifths._tables.roles import (
+    Roles,
+    assign_roles,
+    choose_favorable,
+    favorable_cells,
+    favorable_names,
+    prepare,
+)
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.values import ValueRole, folded, spellings_of
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, listed
@@ -120,7 +127,8 @@ class Monitor(Result):
     ----------
     table : str
         The table, or the log.
-    protected, outcome, favorable, reference : str
+    protected, outcome, reference : str
+    favorable : str or tuple of str
     threshold : float
         The line.
     confidence : float
@@ -137,7 +145,7 @@ class Monitor(Result):
     table: str
     protected: str
     outcome: str
-    favorable: str
+    favorable: str | tuple[str, ...]
     reference: str
     threshold: float
     confidence: float
@@ -192,8 +200,8 @@ def monitor(
         The column that says which batch a row belongs to: numbers, dates, or texts like 2026-08-10
         or 2026-W32, which have an order.
     protected, outcome : str
-    favorable : value, optional
-        The value of the outcome that means selected.
+    favorable : value or list of values, optional
+        The value of the outcome that means selected, or several.
     reference : value
         The group that the others are compared with. It must be designated, because choosing the
         highest rate after the fact would make the evidence too strong.
@@ -261,7 +269,7 @@ def monitor(
     table_counts = count_groups(opened, roles, batch=batch)
     column = roles.protected[0]
     (attribute,) = attributes(table_counts, roles.protected)
-    favorable_value = choose_favorable(
+    favorable_values = choose_favorable(
         str(roles.outcome), roles.favorable, table_counts.values[str(roles.outcome)]
     )
     reference_value = find_value(
@@ -274,7 +282,7 @@ def monitor(
     log = MonitorLog(
         protected=column,
         outcome=str(roles.outcome),
-        favorable=str(favorable_value),
+        favorable=favorable_names(favorable_values),
         reference=attribute.labels[table_counts.values[column].index(reference_value)],
         threshold=threshold,
         confidence=confidence,
@@ -286,7 +294,7 @@ def monitor(
                 roles,
                 name=str(table_counts.values[batch][index]),
                 labels=attribute.labels,
-                favorable=favorable_value,
+                favorable=favorable_values,
             )
             for index in order
         ),
@@ -377,7 +385,7 @@ def add_batch(
         kept = MonitorLog(
             protected=roles.protected[0],
             outcome=str(roles.outcome),
-            favorable=str(chosen),
+            favorable=favorable_names(chosen),
             reference=str(roles.designated[roles.protected[0]]),
             threshold=threshold,
             confidence=confidence,
@@ -460,16 +468,13 @@ def batch_of(
     *,
     name: str,
     labels: Sequence[str],
-    favorable: Value,
+    favorable: Sequence[Value],
     path: str | os.PathLike[str] | None = None,
 ) -> Batch:
     """Return the counts of one batch by group."""
     outcome = str(roles.outcome)
-    values = counts.values[outcome]
     has_outcome = counts.codes[outcome] != MISSING
-    is_selected = np.zeros(has_outcome.shape, dtype=bool)
-    if favorable in values:
-        is_selected = counts.codes[outcome] == values.index(favorable)
+    is_selected = favorable_cells(counts, outcome, favorable)
     codes = counts.codes[roles.protected[0]]
 
     def people(cells: Any) -> tuple[int, int]:
@@ -483,24 +488,34 @@ def batch_of(
         groups={label: pair for label, pair in groups.items() if pair[1]},
         unknown=people(has_outcome & (codes == MISSING)),
         outcome_missing=int(counts.rows[~has_outcome].sum()),
-        outcome_values=tuple(str(value) for value in values),
+        outcome_values=tuple(str(value) for value in counts.values[outcome]),
     )
 
 
-def favorable_in_batch(log: MonitorLog, values: Sequence[Value]) -> Value:
-    """Return the favorable value among those of a later batch, in which nobody may have it."""
+def favorable_in_batch(log: MonitorLog, values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return the favorable values among those of a later batch, in which nobody may have them."""
+    names = (log.favorable,) if isinstance(log.favorable, str) else log.favorable
     known_values = {value for batch in log.batches for value in batch.outcome_values}
-    texts = {str(value) for value in values}
-    if log.favorable not in texts and texts <= known_values:
-        return log.favorable
-    meant = [value for value in values if folded(str(value)) == folded(log.favorable)]
-    if len(meant) == 1:
-        return meant[0]
-    message = (
-        f"favorable={log.favorable!r}: does not occur in the batch, and other values do that no "
-        "earlier batch had; spell the outcome as before"
-    )
-    return find_value(log.favorable, values, message=message, error=OutcomeError)
+    spellings = {folded(name) for name in names}
+    new_values = [
+        value
+        for value in values
+        if str(value) not in known_values and folded(str(value)) not in spellings
+    ]
+    favorable = list[Value]()
+    for name in names:
+        meant = [value for value in values if folded(str(value)) == folded(name)]
+        if not meant and not new_values:
+            favorable.append(name)
+        elif len(meant) == 1:
+            favorable.append(meant[0])
+        else:
+            message = (
+                f"favorable={name!r}: does not occur in the batch, and other values do that no "
+                "earlier batch had; spell the outcome as before"
+            )
+            favorable.append(find_value(name, values, message=message, error=OutcomeError))
+    return tuple(favorable)
 
 
 def time_order(column: str, values: Sequence[Value]) -> list[int]:

@@ -15,6 +15,7 @@ import numpy as np
 from fourfifths._arrays import FloatArray
 from fourfifths._tables.files import write_whole
 from fourfifths._tables.groups import read_bands
+from fourfifths._tables.roles import favorable_names
 from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import OptionError, TableError, listed
 
@@ -98,7 +99,9 @@ class MonitorLog:
 
     Attributes
     ----------
-    protected, outcome, favorable, reference : str
+    protected, outcome, reference : str
+    favorable : str or tuple of str
+        In the log, a text or a list of texts.
     threshold, confidence : float
     bands : tuple of pairs of column and edges
     unknown : tuple of str
@@ -108,7 +111,7 @@ class MonitorLog:
 
     protected: str
     outcome: str
-    favorable: str
+    favorable: str | tuple[str, ...]
     reference: str
     threshold: float
     confidence: float
@@ -136,6 +139,12 @@ class MonitorLog:
     def check_settings(self, *, bands: Any, unknown: Any, **settings: Any) -> None:
         """Raise if a setting is given that differs from that of the first batch."""
         given_bands = tuple((column, cut.edges) for column, cut in read_bands(bands).items())
+        favorable = settings["favorable"]
+        if isinstance(favorable, list | tuple) and favorable:
+            # In any order; the shell has a list of one, too.
+            names = favorable_names(favorable)
+            is_same = not isinstance(names, str) and set(names) == set(self.favorable)
+            settings["favorable"] = self.favorable if is_same else names
         checks = [(name, settings[name], getattr(self, name)) for name in SETTINGS]
         checks.append(("bands", given_bands or None, self.bands))
         tokens = tuple(str(value) for value in unknown_tokens(unknown))
@@ -222,6 +231,8 @@ def read_log(path: str | os.PathLike[str]) -> MonitorLog:
             raise ValueError(f"schema {header['schema']!r}")
         settings: dict[str, Any] = {name: str(header[name]) for name in SETTINGS}
         settings |= {name: float(header[name]) for name in ("threshold", "confidence")}
+        if isinstance(header["favorable"], list):
+            settings["favorable"] = tuple(map(str, header["favorable"]))
         bands = tuple((str(key), tuple(edges)) for key, edges in header["bands"].items())
         unknown = tuple(header["unknown"])
         is_header_read = True

@@ -203,7 +203,7 @@ def stages(
     table : dataframe, path, str or Dataset
         As for `impact`; one row per person who took part.
     protected : str or sequence of str
-        The protected columns. Several are measured each alone and jointly.
+        The protected columns. Several are measured each alone, every two jointly, and all jointly.
     stages : sequence of str
         One column per stage, in the order of the selection. Each holds yes and no (or 1 and 0, true
         and false, passed and failed), or dates: a date means that the stage was reached.

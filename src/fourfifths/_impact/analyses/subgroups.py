@@ -31,12 +31,14 @@ from fourfifths._tables.roles import (
     as_meant,
     assign_roles,
     choose_favorable,
+    favorable_cells,
+    favorable_names,
     prepare,
     protected_columns,
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import NUMBER, is_date, is_text
-from fourfifths._text import number_text
+from fourfifths._text import alternatives, number_text
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
 
 Order = Literal["ratio", "limit"]
@@ -95,7 +97,8 @@ class Subgroups(Result):
 
     Attributes
     ----------
-    table, outcome, favorable : str
+    table, outcome : str
+    favorable : str or tuple of str
     protected, columns : tuple of str
         Every subgroup has a value of at least one protected column; the further columns were
         searched beside them.
@@ -130,7 +133,7 @@ class Subgroups(Result):
 
     table: str
     outcome: str
-    favorable: str
+    favorable: str | tuple[str, ...]
     protected: tuple[str, ...]
     columns: tuple[str, ...]
     depth: int
@@ -203,7 +206,7 @@ class Cells:
     tables : mapping of tuple of str to Counts
         By the columns that were counted jointly. Only cells with an outcome.
     outcome_missing : int
-    favorable : str
+    favorable : str or tuple of str
     is_selected : mapping of tuple of str to bool array
         Which cells of each table have the favorable outcome.
     """
@@ -211,7 +214,7 @@ class Cells:
     tables: Mapping[tuple[str, ...], Counts]
     is_selected: Mapping[tuple[str, ...], Any]
     outcome_missing: int
-    favorable: str
+    favorable: str | tuple[str, ...]
 
     @property
     def values(self) -> dict[str, tuple[Any, ...]]:
@@ -286,7 +289,7 @@ def subgroups(
     protected : str or sequence of str
         Every subgroup has a value of at least one of these columns.
     outcome : str
-    favorable : value, optional
+    favorable : value or list of values, optional
         The value of the outcome that means selected.
     columns : str or sequence of str
         Further columns to intersect them with.
@@ -387,8 +390,9 @@ def subgroups(
     if all_selected in (0, all_n):
         share = "no row has" if all_selected == 0 else "every row has"
         raise GroupError(
-            f"outcome={roles.outcome!r}: {share} the favorable value {cells.favorable!r}, so there "
-            "are no rates to compare; correct favorable="
+            f"outcome={roles.outcome!r}: {share} the favorable value "
+            f"{alternatives(cells.favorable)!r}, so there are no rates to compare; correct "
+            "favorable="
         )
     limits = ratio_upper_limits(
         search.selected.astype(np.float64),
@@ -613,11 +617,11 @@ def count_cells(table: Table, roles: Roles, *, depth: int) -> Cells:
     return Cells(
         tables=known,
         is_selected={
-            columns: counts.codes[outcome] == counts.values[outcome].index(favorable)
+            columns: favorable_cells(counts, outcome, favorable)
             for columns, counts in known.items()
         },
         outcome_missing=outcome_missing,
-        favorable=str(favorable),
+        favorable=favorable_names(favorable),
     )
 
 

@@ -8,6 +8,7 @@ from matplotlib.ticker import FuncFormatter
 
 from fourfifths._impact.analyses.adjusted import Adjusted, AttributeAdjusted
 from fourfifths._plot.style import LINE, OTHER, draw, literal, tidy
+from fourfifths._text import alternatives
 from fourfifths.errors import OptionError
 
 UNADJUSTED_COLOR = "#888888"
@@ -31,7 +32,10 @@ def draw_adjusted(result: Adjusted, ax: Axes | None = None) -> Figure | Axes:
     figure = attributes_figure(result.attributes)
     controls = ", ".join(control.name for control in result.controls)
     figure.suptitle(
-        literal(f"{result.table}: {result.outcome} = {result.favorable}, adjusted for {controls}"),
+        literal(
+            f"{result.table}: {result.outcome} = {alternatives(result.favorable)}, adjusted for "
+            f"{controls}"
+        ),
         fontsize="medium",
         wrap=True,
     )

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from fourfifths._impact.analyses.subgroups import Subgroups
 from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
-from fourfifths._text import number_text
+from fourfifths._text import alternatives, number_text
 
 MAX_RATIO = 4.0
 # So that the dot of a ratio of 0 is whole.
@@ -48,9 +48,9 @@ def draw_subgroups(result: Subgroups, ax: Axes | None = None) -> Figure | Axes:
         return ax
     figure.suptitle(
         literal(
-            f"{result.table}: {result.outcome} = {result.favorable}\nlimits hold for all "
-            f"{result.searched:,} subgroups searched, {100 * result.confidence:g}%; red: below "
-            f"{number_text(result.threshold)}"
+            f"{result.table}: {result.outcome} = {alternatives(result.favorable)}\n"
+            f"limits hold for all {result.searched:,} subgroups searched, "
+            f"{100 * result.confidence:g}%; red: below {number_text(result.threshold)}"
         ),
         fontsize="medium",
     )

@@ -138,12 +138,14 @@ class PlacedValues:
     column : int
         The index of the column.
     rows : int array or slice
+    strata : int array
     values : float array
     level : int array
     """
 
     column: int
     rows: IntArray | slice
+    strata: CodeArray
     values: FloatArray
     level: IntArray
 
@@ -262,7 +264,11 @@ class Model:
                     draws=None if cell_draws is None else cell_draws.take(positions),
                 )
         return PlacedValues(
-            column=column_index, rows=present.rows, values=member_values, level=level
+            column=column_index,
+            rows=present.rows,
+            strata=present.strata,
+            values=member_values,
+            level=level,
         )
 
     def written(
@@ -271,7 +277,9 @@ class Model:
         """Return what repair writes for values that have their levels."""
         column = self.columns[placed.column]
         if isinstance(column, OrderedColumn):
-            return column.repaired(placed.values, placed.level, method=method, amount=amount)
+            return column.repaired(
+                placed.values, placed.level, strata=placed.strata, method=method, amount=amount
+            )
         return column.repaired(
             placed.values,
             placed.level,

@@ -1,8 +1,9 @@
 """One column of numbers or of ordered categories: how it is fitted, ranked and rewritten.
 
-The paper's repair of a column (Feldman et al. 2015, section 5): each stratum's sorted values are
-cut into the same number of levels, the consensus of a level is the median over strata of its
-representatives, and repair moves each value towards the consensus of its level.
+The paper's repair of a column (Feldman et al. 2015, section 5, and "Repair details" in section 6):
+each stratum's sorted values are cut into the same number of levels, the consensus of a level is the
+median over strata of its representatives, and repair moves each value towards the consensus of its
+level.
 
 Where a column has few distinct values, all strata are ranked at once: a stratum and a value make a
 cell, and `FewValues` knows which positions the rows of each cell share.
@@ -29,11 +30,12 @@ from fourfifths._repair.columns.quantiles import (
     rank_table,
     representatives,
 )
+from fourfifths.errors import RepairError
 
-Method = Literal["combinatorial", "geometric", "random"]
+Method = Literal["combinatorial", "definition", "geometric", "random"]
 Ties = Literal["split", "mid"]
 OrderedKind = Literal["number", "integer", "ordered"]
-# An index that is whole but for rounding counts as whole: without it, floor(2.9999999999) is 2.
+# A rank that is whole but for rounding counts as whole: without it, floor(2.9999999999) is 2.
 INDEX_TOLERANCE = 1e-9
 MIN_LEVELS_PER_VALUE = 4  # with fewer, values are not few and most are not tied
 MIN_GRID_CELLS = 4_096  # wide enough that most values have a cell of their own
@@ -55,6 +57,9 @@ class OrderedColumn:
     consensus : float array
         The median distribution: for each level, the median over strata.
     strata : tuple of Ranks
+    representatives : float array of shape (strata, levels), or None
+        What stands for each level in each stratum; over the strata, the paper's U(r). None in a
+        repair that was saved for another method than "definition".
     """
 
     name: Any
@@ -63,6 +68,7 @@ class OrderedColumn:
     values: FloatArray
     consensus: FloatArray
     strata: tuple[Ranks, ...]
+    representatives: FloatArray | None
 
     @property
     def levels(self) -> int:
@@ -77,8 +83,7 @@ class OrderedColumn:
     @cached_property
     def nearest(self) -> IntArray:
         """For each level, the index of the value nearest to its consensus; of two, the lower."""
-        midpoints = self.values[:-1] + np.diff(self.values) / 2
-        return np.searchsorted(midpoints, self.consensus, side="left")
+        return self.nearest_to(self.consensus)
 
     @cached_property
     def full(self) -> FloatArray:
@@ -107,22 +112,76 @@ class OrderedColumn:
         """Return the level of each value in one stratum; without draws, equals stay together."""
         return self.strata[stratum].levels_of(values, draws)
 
+    def nearest_to(self, numbers: FloatArray) -> IntArray:
+        """Return the index of the value nearest to each number; of two, the lower."""
+        midpoints = self.values[:-1] + np.diff(self.values) / 2
+        return np.searchsorted(midpoints, numbers, side="left")
+
     def repaired(
-        self, values: FloatArray, level: IntArray, *, method: Method, amount: float
+        self,
+        values: FloatArray,
+        level: IntArray,
+        *,
+        strata: CodeArray,
+        method: Method,
+        amount: float,
     ) -> FloatArray:
-        """Return the repaired values; for random repair, of rows that were drawn to be repaired."""
-        if method == "geometric" and self.kind != "ordered":
-            if amount == 1:
-                return self.consensus.take(level)
-            repaired = self.consensus.take(level)
-            repaired *= amount
-            repaired += (1 - amount) * values
-            return repaired
+        """Return the repaired values; for random repair, of rows that were drawn to be repaired.
+
+        Parameters
+        ----------
+        values : float array
+        level : int array
+            The level of each value in its stratum.
+        strata : int array
+            The stratum of each value.
+        method : str
+        amount : float
+            Above 0.
+        """
         if method == "random":
             return self.full.take(level)
+        if method == "definition":
+            return self.moved_among_strata(level, strata, amount=amount)
+        if method == "geometric":
+            repaired = self.consensus.take(level)
+            if amount < 1:
+                repaired *= amount
+                repaired += (1 - amount) * values
+            # There is no category between two codes, so the nearest is written.
+            return self.values[self.nearest_to(repaired)] if self.kind == "ordered" else repaired
         value_index = np.maximum(self.value_grid.knots_up_to(values) - 1, 0)
         repaired_index = (1 - amount) * value_index + amount * self.nearest.take(level)
-        return self.values[np.floor(repaired_index + INDEX_TOLERANCE).astype(np.int64)]
+        return self.values[np.floor(repaired_index + 0.5 + INDEX_TOLERANCE).astype(np.int64)]
+
+    def moved_among_strata(
+        self, level: IntArray, strata: CodeArray, *, amount: float
+    ) -> FloatArray:
+        """Return what the paper's definition of combinatorial repair (section 5.1.1) writes.
+
+        A value is replaced by a representative that one of the strata has at its level. Ranks among
+        k strata go from 0 to k - 1 and the median's is (k - 1) / 2; the paper's 1/2 is a share of
+        the ranks. Equal representatives have the lowest of their ranks. With two strata the lower
+        representative is written, at every amount above 0.
+        """
+        if self.representatives is None:
+            raise RepairError(
+                f"method='definition': column {self.name!r} of this saved repair lacks what the "
+                "strata have at each level; fit with method='definition' and save again"
+            )
+        order = np.argsort(self.representatives, axis=0, kind="stable")
+        ordered = np.take_along_axis(self.representatives, order, axis=0)
+        rank = np.arange(len(ordered))[:, None]
+        is_first = np.vstack([np.ones_like(ordered[:1], dtype=bool), ordered[1:] > ordered[:-1]])
+        lowest_rank = np.maximum.accumulate(np.where(is_first, rank, 0), axis=0)
+        target = (1 - amount) * lowest_rank + amount * (len(ordered) - 1) / 2
+        target_rank = np.floor(target + INDEX_TOLERANCE).astype(np.int64)
+        written = np.empty_like(ordered)  # by stratum and level
+        replacement = np.take_along_axis(ordered, target_rank, axis=0)
+        np.put_along_axis(written, order, replacement, axis=0)
+        if self.kind != "number":
+            written = self.values[self.nearest_to(written)]
+        return written[strata, level]
 
 
 def fit_ordered(
@@ -149,13 +208,15 @@ def fit_ordered(
     merged = np.sort(
         np.concatenate([distinct_values(values, max_levels) for values in ordered]), kind="stable"
     )
+    by_stratum = [representatives(values, level_count) for values in ordered]
     return OrderedColumn(
         name=name,
         kind=kind,
         categories=categories,
         values=distinct_values(merged, max_levels),
-        consensus=median_over_strata([representatives(values, level_count) for values in ordered]),
+        consensus=median_over_strata(by_stratum),
         strata=tuple(rank_table(values, level_count) for values in ordered),
+        representatives=np.stack(by_stratum),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fourfifths._impact.analyses.adjusted import Adjusted, AttributeAdjusted, GroupAdjusted
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
-from fourfifths._text import interval, number, p_value
+from fourfifths._text import alternatives, interval, number, p_value
 
 CLOSING = (
     "A logistic regression of the outcome on the group and the controls. Adjusted rate: the mean "
@@ -21,8 +21,8 @@ def adjusted_document(result: Adjusted) -> Document:
     """Return the result as a page, with a section for each protected attribute."""
     names = ", ".join(control.name for control in result.controls)
     return Document(
-        headline=f"{result.table}: {result.outcome} = {result.favorable}, adjusted for {names}, "
-        f"{result.rows:,} rows",
+        headline=f"{result.table}: {result.outcome} = {alternatives(result.favorable)}, adjusted "
+        f"for {names}, {result.rows:,} rows",
         sections=(
             Section(sheets=(controls_sheet(result),)),
             *(attribute_section(attribute) for attribute in result.attributes),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fourfifths._impact.analyses.monitor import Monitor, MonitoredGroup
 from fourfifths._report.document import Document, Section, Sentence, Sheet, Tone, to_document
-from fourfifths._text import UNDEFINED, interval, number, number_text, p_value
+from fourfifths._text import UNDEFINED, alternatives, interval, number, number_text, p_value
 
 LARGEST_SHOWN = 1e6
 CLOSING = (
@@ -26,8 +26,9 @@ def monitor_document(result: Monitor) -> Document:
         tone = "good"
     return Document(
         headline=(
-            f"{result.table}: {result.outcome} = {result.favorable}, {result.protected} compared "
-            f"with {result.reference}, line {line}, {len(result.batches)} batches"
+            f"{result.table}: {result.outcome} = {alternatives(result.favorable)}, "
+            f"{result.protected} compared with {result.reference}, line {line}, "
+            f"{len(result.batches)} batches"
         ),
         sections=(
             Section(

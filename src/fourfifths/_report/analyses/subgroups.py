@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fourfifths._impact.analyses.subgroups import Subgroups
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
-from fourfifths._text import number, number_text, p_value
+from fourfifths._text import alternatives, number, number_text, p_value
 
 CLOSING = (
     "A subgroup is compared with all other rows. A low ratio says nothing about its cause: it can "
@@ -47,8 +47,8 @@ def subgroups_document(result: Subgroups) -> Document:
             )
         )
     return Document(
-        headline=f"{result.table}: {result.outcome} = {result.favorable}, {result.selected:,} of "
-        f"{result.rows:,} rows, the worst subgroups",
+        headline=f"{result.table}: {result.outcome} = {alternatives(result.favorable)}, "
+        f"{result.selected:,} of {result.rows:,} rows, the worst subgroups",
         sections=(Section(sheets=(worst_sheet(result),), sentences=tuple(sentences)),),
         notes=result.notes,
         closing=(CLOSING,),

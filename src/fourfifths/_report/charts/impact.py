@@ -53,14 +53,16 @@ def ratio_chart(attribute: AttributeImpact) -> DotChart:
             high=group.impact_ratio_interval[1],
             kind=mark_kind(group),
         )
-        for group in attribute.groups
+        for group in attribute.groups_and_total
     )
     meanings = MEANINGS | ({"judged": "no line is drawn"} if not attribute.rule.lines else {})
     shown_kinds = {mark.kind for mark in marks}
     ratios = [ratio for mark in marks for ratio in (mark.value, mark.high) if ratio == ratio]
     return DotChart(
         title=chart_title(attribute),
-        alt=" ".join(group_in_words(group, attribute.confidence) for group in attribute.groups),
+        alt=" ".join(
+            group_in_words(group, attribute.confidence) for group in attribute.groups_and_total
+        ),
         axis=f"impact ratio, compared with {attribute.reference}",
         marks=marks,
         lines=(
@@ -86,13 +88,13 @@ def mark_kind(group: GroupImpact) -> MarkKind:
 
 def chart_title(attribute: AttributeImpact) -> str:
     """Return what an attribute's chart shows."""
-    harmed = [group.group for group in attribute.groups if is_indicated(group)]
+    harmed = [group.group for group in attribute.groups_and_total if is_indicated(group)]
     if harmed:
         names = listed_briefly(harmed)
         return f"{attribute.name}: adverse impact is indicated for {names}"
     compared = [
         group
-        for group in attribute.groups
+        for group in attribute.groups_and_total
         if group.finding != REFERENCE and not math.isnan(group.impact_ratio)
     ]
     if not compared:
