@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from fourfifths._evidence.evidence import Evidence, PartName, gather
 from fourfifths._evidence.fields import check_key
+from fourfifths._evidence.formats.paper import Paper, check_paper
 from fourfifths._evidence.formats.registry import format_of, render
 from fourfifths._evidence.report import Field, Report, TemplateName
 from fourfifths._evidence.templates import BUILDERS, PARTS_OF_TEMPLATE, RULE_OF_TEMPLATE
@@ -152,16 +153,25 @@ def with_provenance(report: Report, fields: Sequence[Field]) -> Report:
     return replace(report, provenance=(*fields, *report.provenance))
 
 
-def save(report: Report, path: str | PathLike[str]) -> None:
+def save(report: Report, path: str | PathLike[str], *, paper: Paper = "letter") -> None:
     """Write a report; the ending of the name says the format. It appears whole or not at all.
+
+    Parameters
+    ----------
+    report : Report
+    path : str or path
+        A name ending in .html, .pdf, .docx, .xlsx, .md or .json.
+    paper : {"letter", "a4"}
+        The size of the pages of .pdf and .docx.
 
     Raises
     ------
     OptionError
-        If there is no such format, or what it needs is not installed.
+        If there is no such format or paper, or what the format needs is not installed.
     OutputError
         If the file cannot be written.
     """
     target = Path(path)
-    content = render(report, format_of(target))
+    check_paper(paper)
+    content = render(report, format_of(target), paper=paper)
     replace_file(target, lambda temporary: temporary.write_bytes(content))

@@ -23,7 +23,6 @@ from fourfifths._evidence.formats.paper import (
     MAX_WHOLE_ROWS,
     NO_DATE,
     Paper,
-    check_paper,
     file_date,
     narrow_sheets,
     running_title,
@@ -47,7 +46,6 @@ LANGUAGES = {"en": "en-US"}  # Word proofreads a language of a country
 
 def report_docx(report: Report, *, paper: Paper = "letter") -> bytes:
     """Return the report as a Word document."""
-    check_paper(paper)
     return _Writer(report, paper).content()
 
 

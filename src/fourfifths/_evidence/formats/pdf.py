@@ -16,12 +16,11 @@ from fourfifths._evidence.formats.html import SUBTITLES, is_lead
 from fourfifths._evidence.formats.paper import (
     MAX_WHOLE_ROWS,
     Paper,
-    check_paper,
     narrow_sheets,
     report_date,
     running_title,
 )
-from fourfifths._evidence.formats.typesetting import chart_drawing, typeset
+from fourfifths._evidence.formats.typesetting import Standard, chart_drawing, typeset
 from fourfifths._evidence.report import Field, Part, Report
 from fourfifths._report.document import Sheet
 from fourfifths._text import printable
@@ -36,9 +35,8 @@ BREAK = "\N{ZERO WIDTH SPACE}"
 
 def report_pdf(report: Report, *, paper: Paper = "letter") -> bytes:
     """Return the report as PDF."""
-    check_paper(paper)
     content = json.dumps(report_content(report, paper), ensure_ascii=False)
-    standards = ("ua-1",) if report_date(report) is None else ("ua-1", "a-2a")
+    standards: tuple[Standard, ...] = ("ua-1",) if report_date(report) is None else ("ua-1", "a-2a")
     return typeset(TEMPLATE.read_bytes(), content, standards=standards).pdf
 
 

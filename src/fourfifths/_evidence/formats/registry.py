@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from fourfifths._evidence.formats.paper import Paper
 from fourfifths._evidence.report import Report
 from fourfifths._results import json_text
 from fourfifths.errors import OptionError, listed
@@ -26,17 +27,23 @@ class ReportFormat:
         Where in this folder the renderer is; it takes a `Report`.
     extra : str
         The extra of the package that it needs; empty if it needs none.
+    has_pages : bool
+        Whether the renderer also takes the size of the paper.
     """
 
     module: str
     function: str
     extra: str = ""
+    has_pages: bool = False
 
 
 FORMATS: Mapping[str, ReportFormat] = {
     ".html": ReportFormat(module="html", function="report_html"),
     ".md": ReportFormat(module="markdown", function="report_markdown"),
     ".json": ReportFormat(module="registry", function="report_json"),
+    ".pdf": ReportFormat(module="pdf", function="report_pdf", extra="pdf", has_pages=True),
+    ".docx": ReportFormat(module="docx", function="report_docx", extra="office", has_pages=True),
+    ".xlsx": ReportFormat(module="xlsx", function="report_xlsx", extra="office"),
 }
 
 
@@ -65,10 +72,11 @@ def format_of(path: Path) -> ReportFormat:
     return form
 
 
-def render(report: Report, form: ReportFormat) -> bytes:
-    """Return a report in a format."""
+def render(report: Report, form: ReportFormat, *, paper: Paper = "letter") -> bytes:
+    """Return a report in a format; the size of the paper matters to formats with pages only."""
     module = import_module(f"{__package__}.{form.module}")
-    content: str | bytes = getattr(module, form.function)(report)
+    options = {"paper": paper} if form.has_pages else {}
+    content: str | bytes = getattr(module, form.function)(report, **options)
     return content.encode() if isinstance(content, str) else content
 
 

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, cast
 
 import typst
 
@@ -18,6 +19,7 @@ from fourfifths._report.charts.chart import Chart
 from fourfifths._report.charts.svg import chart_svg
 from fourfifths.errors import OutputError
 
+Standard = Literal["ua-1", "a-2a"]
 PICTURE = b"""
 #let chart = json(bytes(sys.inputs.content))
 #set document(title: "chart", date: none)
@@ -48,7 +50,7 @@ class Setting:
     compiler: typst.Compiler
 
 
-def typeset(template: bytes, content: str, *, standards: Sequence[str] = ("ua-1",)) -> Setting:
+def typeset(template: bytes, content: str, *, standards: Sequence[Standard] = ("ua-1",)) -> Setting:
     """Set content with a template.
 
     Parameters
@@ -57,7 +59,7 @@ def typeset(template: bytes, content: str, *, standards: Sequence[str] = ("ua-1"
         Typst's markup; it finds the content in ``sys.inputs.content``.
     content : str
         JSON.
-    standards : sequence of str
+    standards : sequence of {"ua-1", "a-2a"}
         The standards that the PDF keeps. At least one, since only then typst says which signs
         no font has.
     """
@@ -73,7 +75,7 @@ def typeset(template: bytes, content: str, *, standards: Sequence[str] = ("ua-1"
             if not ignore_system_fonts:
                 content = content.translate(sign_codes(error.diagnostic))
         else:
-            return Setting(pdf=pdf, content=content, compiler=compiler)
+            return Setting(pdf=cast("bytes", pdf), content=content, compiler=compiler)
     raise OutputError(f"the report cannot be written as PDF: typst says {problem!r}")
 
 
@@ -107,5 +109,5 @@ def chart_drawing(chart: Chart) -> str:
 
 def chart_png(chart: Chart) -> bytes:
     """Return a chart as a PNG picture."""
-    picture: bytes = drawn(chart).compiler.compile(PICTURE, format="png", ppi=PICTURE_PPI)
-    return picture
+    picture = drawn(chart).compiler.compile(PICTURE, format="png", ppi=PICTURE_PPI)
+    return cast("bytes", picture)

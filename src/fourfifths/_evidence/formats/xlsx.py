@@ -35,7 +35,7 @@ TEXT_WIDTH = 100
 FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\]")
 RESERVED_NAMES = ("history",)
 # A number as tables write it, with the decimals that it was rounded to.
-SHOWN_NUMBER = re.compile(r"-?\d{1,3}(?:,\d{3})*(?:\.(?P<decimals>\d+))?|-?\d+(?:\.\d+)?")
+SHOWN_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,2}(?:,\d{3})*|[1-9]\d*)(?:\.\d+)?")
 COUNTED = ("group", "reference", "n", "selected", "selection_rate", "impact_ratio")
 # Within these, a group is compared with its reference.
 CONTEXT = ("step", "protected", "cut")
