@@ -320,7 +320,8 @@ def sheet_name(title: str, taken: Sequence[str]) -> str:
     >>> sheet_name("sex: tests/sizes", []), sheet_name("BY RACE", ["By race"]), sheet_name("?", [])
     ('sex tests sizes', 'BY RACE 2', 'Sheet')
     """
-    text = FORBIDDEN_IN_NAMES.sub(" ", printable(title))
+    # What follows a semicolon explains marks in the table.
+    text = FORBIDDEN_IN_NAMES.sub(" ", printable(title.partition(";")[0]))
     text = " ".join(text.split())[:MAX_SHEET_NAME].strip(" '") or "Sheet"
     lowered = {name.lower() for name in (*taken, *RESERVED_NAMES)}
     name, number = text, 1
