@@ -16,6 +16,7 @@ NO_DATE = datetime(1980, 1, 1)  # the earliest of a zip file, for a report that 
 # The laws that most reports are about are American, and so is the default.
 Paper = Literal["letter", "a4"]
 MAX_COLUMNS = 9
+MAX_HEAD = 80  # letters above a column
 MAX_WHOLE_ROWS = 14  # a table of at most so many rows stays on one page
 MAX_RUNNING_TITLE = 90  # letters at the head of a page
 
@@ -45,12 +46,24 @@ def file_date(report: Report) -> datetime:
 
 def running_title(report: Report) -> str:
     """Return the title, cut to the head of a page."""
-    title = printable(report.title)
-    return title if len(title) <= MAX_RUNNING_TITLE else f"{title[: MAX_RUNNING_TITLE - 1]}…"
+    return cut_off(printable(report.title), MAX_RUNNING_TITLE)
+
+
+def cut_off(text: str, length: int) -> str:
+    """Return a text of at most so many letters.
+
+    Examples
+    --------
+    >>> cut_off("abc", 3), cut_off("abcd", 3)
+    ('abc', 'ab…')
+    """
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def narrow_sheets(sheet: Sheet) -> Iterator[Sheet]:
     """Yield a table that fits the page; a wide one in parts, with the names of the rows in each.
+
+    A head that would fill the page is cut off, since each page repeats it.
 
     Examples
     --------
@@ -67,6 +80,9 @@ def narrow_sheets(sheet: Sheet) -> Iterator[Sheet]:
         yield replace(
             sheet,
             title=sheet.title if part == 0 else f"{sheet.title} (continued)",
-            headers=(*sheet.headers[:names], *sheet.headers[start:end]),
+            headers=tuple(
+                cut_off(header, MAX_HEAD)
+                for header in (*sheet.headers[:names], *sheet.headers[start:end])
+            ),
             rows=tuple((*row[:names], *row[start:end]) for row in sheet.rows),
         )

@@ -30,6 +30,7 @@ TYPST_PAPER: dict[Paper, str] = {"letter": "us-letter", "a4": "a4"}
 CODE_FIELDS = ("command", "sha256", "data_sha256")
 MAX_UNBROKEN = 24  # letters; a longer word may be broken, every so many letters
 MAX_WHOLE_CELL = 120  # letters; a table with a longer text may be broken over pages
+MAX_NARROW_CELL = 40  # letters; a column with a longer text shares the room that is left
 BREAK = "\N{ZERO WIDTH SPACE}"
 
 
@@ -118,6 +119,11 @@ def sheet_content(sheet: Sheet) -> dict[str, Any]:
         "headers": [breakable(header) for header in sheet.headers],
         "rows": [[breakable(cell) for cell in row] for row in sheet.rows],
         "marked": list(sheet.marked),
+        "is-wide": [
+            column < sheet.name_columns
+            or any(len(row[column]) > MAX_NARROW_CELL for row in sheet.rows)
+            for column in range(len(sheet.headers))
+        ],
         "is-whole": len(sheet.rows) <= MAX_WHOLE_ROWS
         and all(len(cell) <= MAX_WHOLE_CELL for row in sheet.rows for cell in row),
         "name-columns": sheet.name_columns,
