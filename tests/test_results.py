@@ -17,7 +17,7 @@ from counted import measure
 from curves import curve
 
 import fourfifths
-from fourfifths._certify.verify import Verification
+from fourfifths._certify.verification import Claim, Verification
 from fourfifths._effect.amount import CertifiedAmount, Step
 from fourfifths._effect.result import RepairEffect
 from fourfifths._repair.explain import Cell, Explanation
@@ -157,13 +157,34 @@ def amount() -> CertifiedAmount:
 
 
 def verification() -> Verification:
-    certificate = type("Stub", (), {"verdict": "certified"})()
+    claim = Claim(
+        verdict="certified",
+        threshold=0.8,
+        confidence=0.95,
+        beta=0.2,
+        auditors=("trees",),
+        auditors_not_asked=("svm",),
+        features=("score",),
+        columns_not_audited=(),
+        protected=("group",),
+        outcome=None,
+        favorable=None,
+        unknown=(),
+        rows_audited=10,
+        rows_of_known_group=10,
+        rows_in_table=10,
+        same_file=None,
+    )
     return Verification(
         same_data=True,
         same_certificate=True,
+        file_sha256=None,
+        claim=claim,
+        require={},
+        unmet=(),
         differences=(),
         remarks=(),
-        certificate=certificate,
+        certificate=type("Stub", (), {"verdict": "certified"})(),
     )
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from fourfifths._certify.result import Certificate
     from fourfifths._certify.verify import verify
     from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
+    from fourfifths._evidence.compose import report
+    from fourfifths._evidence.report import Report
     from fourfifths._impact.analyses.adjusted import (
         Adjusted,
         AttributeAdjusted,
@@ -54,6 +56,7 @@ __all__ = [
     "Monitor",
     "Proof",
     "Repairer",
+    "Report",
     "Rule",
     "ShareTest",
     "StageImpact",
@@ -75,6 +78,7 @@ __all__ = [
     "least_certified_amount",
     "monitor",
     "read_table",
+    "report",
     "stages",
     "subgroups",
     "tradeoff",
@@ -100,6 +104,7 @@ _HOMES = {
     "Monitor": "_impact.analyses.monitor",
     "Proof": "_repair.proof",
     "Repairer": "_repair.repairer",
+    "Report": "_evidence.report",
     "Rule": "_impact.rules",
     "StageImpact": "_impact.analyses.stages",
     "Stages": "_impact.analyses.stages",
@@ -119,6 +124,7 @@ _HOMES = {
     "least_certified_amount": "_effect.amount",
     "monitor": "_impact.analyses.monitor",
     "read_table": "_tables.table",
+    "report": "_evidence.compose",
     "stages": "_impact.analyses.stages",
     "subgroups": "_impact.analyses.subgroups",
     "tradeoff": "_tradeoff.tradeoff",

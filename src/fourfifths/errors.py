@@ -10,6 +10,7 @@
     ├── WeightsError   a weight is missing, negative or not finite
     ├── OptionError    an argument whose value is not one of the choices
     ├── RepairError    a saved repair cannot be used
+    ├── EvidenceError  a pack, a signature or a key cannot be used
     └── OutputError    a result cannot be written
 
 Each message says which argument, what came, what was expected and what to do. All are
@@ -52,6 +53,10 @@ class OptionError(FourfifthsError):
 
 class RepairError(FourfifthsError):
     """A saved repair cannot be used."""
+
+
+class EvidenceError(FourfifthsError):
+    """A pack of evidence, a signature or a key cannot be used."""
 
 
 class OutputError(FourfifthsError):

@@ -67,7 +67,9 @@ def test_json_written_to_a_file_can_be_verified(shell, people):
     assert (code, out, err) == (0, "", "wrote c.json\n")
     assert json.loads(Path("c.json").read_text())["verdict"] == "not certified"
     code, out, _ = shell("verify", "c.json", "people.csv")
-    assert (code, out) == (0, "verified: the same data, the same certificate (not certified)\n")
+    assert code == 0
+    assert out.startswith("verified: the same data, the same certificate (not certified)\n")
+    assert "The file is the one that was certified, byte by byte." in " ".join(out.split())
 
 
 @pytest.mark.parametrize("fail_on", ["not-certified", "inconclusive"])
@@ -83,7 +85,9 @@ def test_other_data_is_not_verified(shell, people):
     other.to_csv(people, index=False)
     code, out, _ = shell("verify", "c.json", "people.csv")
     assert code == 1
-    assert out.startswith("not verified: other data, the verdict is not certified; data_sha256 was")
+    assert out.startswith("not verified: other data, another certificate (not certified)")
+    assert "Different: data_sha256 was" in out
+    assert "The file is not the one that was certified" in " ".join(out.split())
 
 
 def test_markdown_has_the_verdict_and_the_tables(shell, people):

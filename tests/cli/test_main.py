@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,10 +13,12 @@ import pytest
 import fourfifths
 from fourfifths._cli import main as cli
 from fourfifths._cli.main import load_command
+from fourfifths._json import sealed
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
 COMMANDS = (
-    *("audit", "report", "certify", "verify", "repair", "tradeoff", "stages", "cuts", "adjusted"),
+    *("audit", "report", "certify", "verify", "keygen", "repair", "tradeoff", "stages", "cuts"),
+    "adjusted",
     *("subgroups", "share", "check", "monitor", "reproduce", "datasets", "rules", "demo"),
 )
 
@@ -94,8 +97,8 @@ def test_an_error_names_the_option_and_not_the_argument(shell):
 def test_an_error_of_a_saved_repair_names_what_the_file_holds(shell, tmp_path):
     roles = ("--protected", "race", "--columns", "oral", "--small", "pool", "--method", "random")
     shell("repair", "ricci", "out.csv", *roles, "--save", "r.json")
-    saved = (tmp_path / "r.json").read_text()
-    (tmp_path / "r.json").write_text(saved.replace('"method": "random"', '"method": "magic"'))
+    saved = (tmp_path / "r.json").read_text().replace('"method": "random"', '"method": "magic"')
+    (tmp_path / "r.json").write_text(json.dumps(sealed(json.loads(saved))))
     answer = shell("repair", "ricci", "out.csv", "--apply", "r.json")
     assert (answer.code, answer.out) == (2, "")
     assert "r.json: settings: method='magic': expected one of" in answer.err

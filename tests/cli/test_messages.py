@@ -174,6 +174,8 @@ def test_every_option_with_a_value_is_in_the_table():
         "--file",
         "--format",
         "--save",
+        "--sign",
+        "--trust",
         "--apply",
         "--overwrite",
         "--quick",

@@ -138,8 +138,9 @@ def test_any_table_in_any_table_out(shell: Shell, tmp_path: Path, ending: str, o
 
 
 # By hand: V is 1, 2, 3, 4, 10, 20, 30, 40. Nearest to 5.5, 11, 16.5, 22 are 4, 10, 20, 20, at the
-# places 3, 4, 5, 5. Halfway there from the places 0 to 3 are 1, 2, 3, 4; from 4 to 7, 3, 4, 5, 6.
-HALF = {1: 2, 2: 3, 3: 4, 4: 10, 10: 4, 20: 10, 30: 20, 40: 30}
+# places 3, 4, 5, 5. Halfway there from the places 0 to 3 are 1.5, 2.5, 3.5, 4; from 4 to 7, 3.5,
+# 4.5, 5.5, 6. A half is rounded up.
+HALF = {1: 3, 2: 4, 3: 10, 4: 10, 10: 10, 20: 20, 30: 30, 40: 30}
 NEAREST = {1: 4, 2: 10, 3: 20, 4: 20, 10: 4, 20: 10, 30: 20, 40: 20}
 HALFWAY = {1: 3.25, 2: 6.5, 3: 9.75, 4: 13, 10: 7.75, 20: 15.5, 30: 23.25, 40: 31}
 

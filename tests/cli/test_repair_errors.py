@@ -16,6 +16,7 @@ import pytest
 from pyarrow import parquet
 
 import fourfifths
+from fourfifths._json import sealed
 
 Shell = Callable[..., Any]
 NUMBERS = {"A": ["1", "2", "3", "4", "5"], "B": ["10", "20", "30", "40", "50"]}
@@ -411,7 +412,7 @@ def test_a_saved_repair_edited_into_nonsense(
     for key in place[:-1]:
         inner = inner[key]
     inner[place[-1]] = value
-    saved.write_text(json.dumps(document), encoding="utf-8")
+    saved.write_text(json.dumps(sealed(document)), encoding="utf-8")
     refuse(shell, folder, ("repair", "in.csv", *APPLY[2:]), says)
 
 

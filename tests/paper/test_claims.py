@@ -17,7 +17,7 @@ from fourfifths._paper.claims import (
     adult_utility,
     certified_points,
     certified_splits,
-    claims,
+    ends,
     german_utility,
     joint_loss,
     naive_bayes,
@@ -246,24 +246,13 @@ def test_a_loss_that_adds_up_compounds(sex: float, race: float, both: float, ver
     )
 
 
-def test_only_claims_that_the_sweeps_can_answer_are_made() -> None:
-    assert list(claims({}, {})) == []
-    rule = [point(RULE, method, 1.0) for method in ("combinatorial", "geometric")]
-    (ricci,) = claims({"ricci": curve(rule)}, {})
-    assert ricci.claim.startswith("Ricci: ")
-    years = [{"method": "combinatorial", "amount": 1.0, "utility": 0.5}]
-    (german,) = claims({"german": svm(0.7, 0.7)}, {"german-years": years})
-    assert german.claim.startswith("German:")
+def test_the_ends_are_the_points_at_no_and_at_full_repair() -> None:
+    raw, half, full = point("SVM"), point("SVM", "random", 0.5), point("SVM", "random", 1.0)
+    other_model, other_method = point("LR", "random", 1.0), point("SVM", "geometric", 1.0)
+    sweep = curve([other_model, half, full, other_method, raw])
+    assert ends(sweep, "SVM", "random") == (raw, full)
 
 
-def test_a_quick_run_does_not_judge_what_needs_splits() -> None:
-    rule = [point(RULE, method, 1.0) for method in ("combinatorial", "geometric")]
-    (ricci,) = claims({"ricci": curve(rule)}, {}, is_quick=True)
-    assert ricci.verdict == "too small to judge"
-    losses = {name: svm(0.74, 0.72) for name in ("adult-race", "adult-both")}
-    adult = svm(0.74, 0.72).points
-    bayes = point("GNB", "combinatorial", 1.0)
-    curves = {"adult": curve([*adult, point("SVM", "geometric", 0.5), bayes]), **losses}
-    verdicts = {claim.claim[:9]: claim.verdict for claim in claims(curves, {}, is_quick=True)}
-    assert verdicts["repairing"] == "holds"
-    assert verdicts["Adult: ut"] == "holds"
+def test_a_sweep_without_full_repair_has_no_ends() -> None:
+    with pytest.raises(ValueError, match="not enough values to unpack"):
+        ends(curve([point("SVM"), point("SVM", "random", 0.5)]), "SVM", "random")

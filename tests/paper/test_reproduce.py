@@ -6,18 +6,21 @@ import csv
 from pathlib import Path
 
 import pytest
+from curves import curve, point
 
+import fourfifths
+from fourfifths._paper.claims import Claim
 from fourfifths._paper.experiments import Settings
 from fourfifths._paper.panels import new_figure
 from fourfifths._paper.reproduce import (
     PANELS,
     QUICK_CAUTION,
     Reproduction,
+    answers,
     report_text,
     reproduce,
     write_panel,
 )
-from fourfifths._paper.verdicts import Claim
 from fourfifths.errors import OptionError, OutputError
 
 WITHOUT_OTHERS = [name for name in PANELS if name != "comparison"]
@@ -84,6 +87,39 @@ def test_the_same_rows_and_figure_give_the_same_files(tmp_path: Path) -> None:
     assert "<dc:date>" not in (tmp_path / "first" / "line.svg").read_text()
     first, second = (tmp_path / name / "line.png" for name in ("first", "second"))
     assert first.read_bytes() == second.read_bytes()
+
+
+RULE = "combined >= 70"
+
+
+def svm(before: float, after: float) -> fourfifths.Tradeoff:
+    """Return an SVM's utility without repair and after full combinatorial repair."""
+    return curve(
+        [point("SVM", utility=before), point("SVM", "combinatorial", 1.0, utility=after)],
+    )
+
+
+def test_only_claims_that_the_sweeps_can_answer_are_made() -> None:
+    assert list(answers({}, {})) == []
+    rule = [point(RULE, method, 1.0) for method in ("combinatorial", "geometric")]
+    (ricci,) = answers({"ricci": curve(rule)}, {})
+    assert ricci.claim.startswith("Ricci: ")
+    years = [{"method": "combinatorial", "amount": 1.0, "utility": 0.5}]
+    (german,) = answers({"german": svm(0.7, 0.7)}, {"german-years": years})
+    assert german.claim.startswith("German:")
+
+
+def test_a_quick_run_does_not_judge_what_needs_splits() -> None:
+    rule = [point(RULE, method, 1.0) for method in ("combinatorial", "geometric")]
+    (ricci,) = answers({"ricci": curve(rule)}, {}, is_quick=True)
+    assert ricci.verdict == "too small to judge"
+    losses = {name: svm(0.74, 0.72) for name in ("adult-race", "adult-both")}
+    adult = svm(0.74, 0.72).points
+    bayes = point("GNB", "combinatorial", 1.0)
+    curves = {"adult": curve([*adult, point("SVM", "geometric", 0.5), bayes]), **losses}
+    verdicts = {claim.claim[:9]: claim.verdict for claim in answers(curves, {}, is_quick=True)}
+    assert verdicts["repairing"] == "holds"
+    assert verdicts["Adult: ut"] == "holds"
 
 
 def test_a_figure_that_does_not_exist_is_named_with_the_nearest(tmp_path: Path) -> None:

@@ -76,11 +76,18 @@ def test_the_same_share_of_each_stratum_is_planned_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row_count", "share"), [(100, 0.5), (2_000, 0.5), (2_500, 0.4), (10_000, 0.3)]
+    ("row_count", "share"), [(20, 0.5), (100, 0.4), (2_500, 0.4), (3_000, 1 / 3), (10_000, 0.3)]
 )
-def test_small_tables_plan_on_up_to_half_of_their_rows(row_count: int, share: float) -> None:
+def test_small_tables_plan_on_more_of_their_rows(row_count: int, share: float) -> None:
     codes = np.zeros(row_count, dtype=np.int16)
-    assert planning_rows(codes, row_draws(row_count)).sum() == row_count * share
+    assert planning_rows(codes, row_draws(row_count)).sum() == round(row_count * share)
+
+
+def test_small_strata_of_small_tables_keep_their_rows_to_be_cut_by() -> None:
+    # The mean is 500 rows: 374 are fewer than three quarters of it, 375 are not.
+    codes = np.repeat([0, 1, 2], [374, 375, 751]).astype(np.int16)
+    is_planning = planning_rows(codes, row_draws(codes.size))
+    assert np.bincount(codes[is_planning]).tolist() == [112, 150, 300]
 
 
 def test_which_rows_are_planned_on_does_not_depend_on_their_order() -> None:
@@ -287,7 +294,8 @@ def test_the_search_stops_at_the_first_plan_that_is_proven() -> None:
     tree = placement.tree
     assert placement.is_proven
     assert tree.block_count == placement.laws[0].spacings.size
-    assert np.isfinite(placement.cuts.score[:, tree.score >= 0]).all()
+    is_cut = (tree.score >= 0) & (tree.depth < placement.cuts.depth[:, None])
+    assert np.array_equal(np.isfinite(placement.cuts.score), is_cut)
 
 
 def test_how_many_rows_are_equal_on_average() -> None:

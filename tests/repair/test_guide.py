@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from fourfifths._repair import guide as guide_module
 from fourfifths._repair.guide import (
@@ -235,8 +236,33 @@ def test_trees_grow_with_the_rows() -> None:
     assert leaves == [8, 8, 15, 31]
     assert sizes(10)["min_data_in_leaf"] == 1
     assert sizes(10_000)["min_data_in_leaf"] == 20
+    # LightGBM's 100 rows to a set of categories from 3,000 rows on.
+    assert [sizes(rows)["min_data_per_group"] for rows in (10, 300, 3_000, 10**6)] == [
+        5,
+        10,
+        100,
+        100,
+    ]
+    assert [sizes(rows)["cat_smooth"] for rows in (2_000, 2_001)] == [10.0, 30.0]
     assert threads_for(1_000) == 1
     assert threads_for(10**6) == 0
+
+
+def test_few_rows_learn_from_categories() -> None:
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 8, (2_000, 4)).astype(np.float64)
+    chance = 1 / (1 + np.exp(-np.sin(codes).sum(axis=1)))
+    truth = (random.random(2_000) < chance).astype(np.float64)
+    types = [
+        ColumnType(name=f"c{index}", kind="category", categories=tuple("abcdefgh"))
+        for index in range(4)
+    ]
+    outcome = Outcome(name="y", kind="binary", values=truth[:200], classes=(0, 1))
+    guide = fit_trees(list(codes[:200].T), types, outcomes=[outcome], seed=0)
+    score = guide.scores(None, list(codes[200:].T))[:, 0]
+    # At least half of what the chance itself has above a constant.
+    kept, most = (roc_auc_score(truth[200:], values) - 0.5 for values in (score, chance[200:]))
+    assert kept > most / 2
 
 
 # --- estimators ---

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
+import subprocess
+import sys
 import tracemalloc
 
 import duckdb
@@ -333,3 +336,66 @@ def test_one_long_text_does_not_widen_all_others():
     assert peak < 5_000_000
     assert texts.tolist() == sorted(array)
     assert texts[codes].tolist() == array.tolist()
+
+
+def lowest_by_definition(positions, quota, seed):
+    """Return the positions with the lowest draws, one row after the other."""
+    offset = int(hashlib.sha256(str(seed).encode()).hexdigest()[:8], 16)
+
+    def draw(position):
+        x = (position + offset) % 2**32
+        x ^= x >> 16
+        x = x * 0x7FEB352D % 2**32
+        x ^= x >> 15
+        x = x * 0x846CA68B % 2**32
+        return x ^ x >> 16
+
+    return sorted(sorted(positions, key=draw)[:quota])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_sample_is_the_same_for_every_kind_of_table(kind, tmp_path):
+    columns = {"g": ["a", None, "b", "a"] * 500, "v": list(range(2000))}
+    found = read(KINDS[kind](columns, tmp_path), ["v"], [90, 60], [1000, 500], 7)
+    known = [row for row in range(2000) if columns["g"][row]]
+    places = {
+        group: [place for place, row in enumerate(known) if columns["g"][row] == group]
+        for group in "ab"
+    }
+    sampled = lowest_by_definition(places["a"], 90, 7) + lowest_by_definition(places["b"], 60, 7)
+    assert found.values[:, 0].tolist() == [known[place] for place in sorted(sampled)]
+
+
+ZONES_PROGRAM = """
+import sys
+from fourfifths._tables.sample import read_features
+from fourfifths._tables.table import open_table
+groups = [(("a",),), (("b",),)]
+options = dict(protected=["g"], groups=groups, quotas=[20, 20], sizes=[50, 50], random_state=0)
+print(read_features(open_table(sys.argv[1]), ["v"], **options).sha256)
+"""
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Paris"])
+def test_moments_do_not_depend_on_the_kind_of_table_nor_on_the_zone_of_the_machine(zone, tmp_path):
+    moments = pd.date_range("2020-02-27", periods=100, freq="7h", tz="UTC")
+    columns = {"g": ["a", "b"] * 50, "v": moments.tz_convert(zone)}
+    in_utc = pd.DataFrame(columns | {"v": moments.tz_localize(None)})
+    expected = read(in_utc, ["v"], [20, 20], [50, 50]).sha256
+    table = pd.DataFrame(columns)
+    arrow = pa.Table.from_pandas(table)
+    as_arrow = arrow.to_pandas(types_mapper=pd.ArrowDtype)
+    for kind in (table, as_arrow, pl.from_arrow(arrow), arrow, duckdb.connect().from_arrow(arrow)):
+        assert read(kind, ["v"], [20, 20], [50, 50]).sha256 == expected
+    table.to_parquet(tmp_path / "t.parquet")
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", ZONES_PROGRAM, str(tmp_path / "t.parquet")],
+            env={"TZ": machine_zone, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for machine_zone in ("UTC", "Asia/Tokyo")
+    ]
+    assert found == [expected, expected]

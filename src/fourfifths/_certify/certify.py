@@ -240,6 +240,8 @@ def certify(
         leaks=leaks,
         table=plan.table.name,
         rows=int(sum(plan.sizes)),
+        rows_audited=features.groups.size,
+        rows_in_table=plan.rows_in_table,
         protected=tuple(plan.protected),
         features=dict(zip(features.names, features.kinds, strict=True)),
         left_out=plan.left_out,

@@ -99,6 +99,8 @@ class Plan:
         The names of the groups.
     sizes : tuple of int
         Rows of each group.
+    rows_in_table : int
+        All rows, those of unknown group too.
     selected, rated : tuple of int
         Rows of each group that have the favorable outcome, and rows that have any outcome.
     reference : int
@@ -119,6 +121,7 @@ class Plan:
     groups: tuple[tuple[Group, ...], ...]
     labels: tuple[str, ...]
     sizes: tuple[int, ...]
+    rows_in_table: int
     selected: tuple[int, ...]
     rated: tuple[int, ...]
     reference: int
@@ -238,6 +241,7 @@ def make_plan(
         ),
         labels=attribute.labels,
         sizes=sizes,
+        rows_in_table=int(counts.rows.sum()),
         selected=selected,
         rated=rated,
         reference=reference_code,

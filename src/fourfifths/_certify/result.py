@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
+from fourfifths._json import sealed
 from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.balanced_error import Posterior
 from fourfifths._stats.roc import FloorLimit
@@ -174,6 +175,10 @@ class Certificate(Result):
     table : str
     rows : int
         Rows of the table whose group is known.
+    rows_audited : int
+        How many of them were read; the others are neither audited nor part of `data_sha256`.
+    rows_in_table : int
+        All rows, those of unknown group too.
     protected : tuple of str
     features : mapping of str to str
         Each feature, and whether it is a number or a category.
@@ -195,6 +200,8 @@ class Certificate(Result):
     leaks: tuple[Leak, ...]
     table: str
     rows: int
+    rows_audited: int
+    rows_in_table: int
     protected: tuple[str, ...]
     features: Mapping[str, str]
     left_out: tuple[str, ...]
@@ -218,14 +225,15 @@ class Certificate(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/certificate.schema.json describes it.
 
-        The figures of the worst pair are at the top level, those of all pairs under "pairs".
+        The figures of the worst pair are at the top level, those of all pairs under "pairs". The
+        last entry is a hash of all others, by which `verify` notices damage.
         """
         worst = self.worst.to_dict()
         del worst["verdict"]
         pairs = [pair.to_dict() for pair in self.pairs]
         shared = super().to_dict()
         first = {name: shared.pop(name) for name in ("schema", "kind", "verdict")}
-        return {**first, **worst, "pairs": pairs, **shared}
+        return sealed({**first, **worst, "pairs": pairs, **shared})
 
     def to_records(self) -> list[Record]:
         """Return one flat record per pair of groups and auditor."""

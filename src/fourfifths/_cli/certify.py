@@ -1,8 +1,7 @@
-"""`fourfifths certify` and `fourfifths verify`."""
+"""`fourfifths certify`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,6 +28,7 @@ from fourfifths._cli.options import (
     Reference,
     Seed,
     Sheet,
+    Sign,
     Source,
     Unknown,
     ages,
@@ -38,9 +38,12 @@ from fourfifths._cli.options import (
     opened,
     rates,
     reference_of,
+    signing_key,
     verdict_code,
     with_births,
+    write_signature,
 )
+from fourfifths.errors import OptionError
 
 
 def certify(
@@ -71,10 +74,14 @@ def certify(
     output_format: Annotated[PageFormat | None, FORMAT_OPTION] = None,
     out: Out = None,
     plot: Plot = None,
+    sign: Sign = None,
     fail_on: FailOn = None,
 ) -> None:
     """Certify that auditors find no rule on the other columns with disparate impact."""
     form = check_outputs(source, out=out, plot=plot, form=output_format, formats=PageFormat)
+    if sign is not None and (out is None or form is not PageFormat.JSON):
+        raise OptionError(f"--sign {sign}: signs a certificate in JSON; name it: --out c.json")
+    key = signing_key(sign, out)
     from fourfifths._certify.certify import certify as run
 
     protected = with_births(protected, age_from)
@@ -105,22 +112,6 @@ def certify(
         random_state=random_state,
     )
     deliver(certificate, form, source=source, out=out, plot=plot)
+    if key is not None and out is not None:
+        write_signature(out, kind="certificate", key=key, source=source)
     raise typer.Exit(verdict_code(certificate.verdict, fail_on))
-
-
-def verify(
-    certificate: Annotated[
-        Path,
-        typer.Argument(metavar="CERTIFICATE", help="A file that certify wrote with --format json."),
-    ],
-    source: Source,
-) -> None:
-    """Run a certificate again and check that the result is the same.
-
-    The exit code is 0 if it is, and 1 if not.
-    """
-    from fourfifths._certify.verify import verify as run
-
-    result = run(certificate, source)
-    typer.echo(str(result))
-    raise typer.Exit(0 if result.same_certificate else 1)

@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         summary="Write a report to file: cover, finding, tables, charts, limits, method.",
         examples=(
             "fourfifths report ricci --template ugesp --out ricci.html",
-            "fourfifths report hired.csv --protected sex --outcome hired --out report.html",
+            "fourfifths report hired.csv --protected sex --outcome hired --out r.html",
         ),
     ),
     "certify": CommandEntry(
@@ -67,9 +67,20 @@ COMMANDS: Mapping[str, CommandEntry] = {
         ),
     ),
     "verify": CommandEntry(
-        module="certify",
-        summary="Run a certificate again and check that the result is the same.",
-        examples=("fourfifths verify c.json loans.csv", "fourfifths verify certificate.json adult"),
+        module="verify",
+        summary="Check what was filed: run a certificate again, compare a pack with its manifest.",
+        examples=(
+            "fourfifths verify c.json loans.csv --require threshold=0.8,auditors=all",
+            "fourfifths verify report.zip loans.csv --trust auditor.pub",
+        ),
+    ),
+    "keygen": CommandEntry(
+        module="verify",
+        summary="Make a pair of keys that sign certificates and reports, and verify them.",
+        examples=(
+            "fourfifths keygen auditor",
+            "fourfifths certify loans.csv --protected sex --out c.json --sign auditor",
+        ),
     ),
     "repair": CommandEntry(
         module="repair",

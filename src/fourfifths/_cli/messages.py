@@ -88,6 +88,7 @@ OPTIONS: Mapping[str, Option] = {
     "ratio": Option(name="--ratio"),
     "reference": Option(name="--reference", is_leading=True),
     "repeats": Option(name="--repeats"),
+    "require": Option(name="--require", several="commas", is_leading=True),
     "results": Option(name="--results"),
     "rule": Option(name="--rule"),
     "scope": Option(name="--scope"),

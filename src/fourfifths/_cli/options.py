@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from fourfifths._json import CONTENT_HASH, sealed
 from fourfifths._results import json_text
 from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from fourfifths._evidence.signing import FileKind, Subject
     from fourfifths._results import Result
     from fourfifths._tables.table import Table
 
@@ -198,6 +202,14 @@ Plot = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Draw the result as well: a .png or .svg file."),
 ]
+Sign = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="KEY",
+        help="Sign the file with this private key, which 'fourfifths keygen' made; the signature "
+        "is written beside it.",
+    ),
+]
 FORMAT_OPTION: Any = typer.Option(
     "--format", help="How to show the result.  [default: by the ending of --out, or table]"
 )
@@ -302,20 +314,18 @@ class Provenance:
 
 def provenance_of(source: str) -> Provenance:
     """Return the provenance of what this command shows about a file or a shipped data set."""
-    import hashlib
     import shlex
 
     from fourfifths import __version__, datasets
+    from fourfifths._tables.files import file_sha256
 
     path = datasets.load(source).path if source in datasets.names() else source
-    with open(path, "rb") as stream:  # noqa: PTH123 - a traversable of the package has no Path
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Provenance(
         command=shlex.join(["fourfifths", *sys.argv[1:]]),
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         version=__version__,
         file=source,
-        sha256=digest,
+        sha256=file_sha256(path),
     )
 
 
@@ -357,6 +367,29 @@ def deliver(
     typer.echo(f"wrote {out}", err=True)
 
 
+def signing_key(sign: Path | None, out: Path | None) -> Ed25519PrivateKey | None:
+    """Return the private key, before anything is computed; None if nothing is to be signed."""
+    if sign is None or out is None:
+        return None
+    from fourfifths._evidence.signing import load_private_key, signature_path
+
+    check_writable("--sign", signature_path(out))
+    if is_same_file(sign, out) or is_same_file(sign, signature_path(out)):
+        raise OutputError(f"--sign {sign}: is the name of a file that is written; choose another")
+    return load_private_key(sign)
+
+
+def write_signature(
+    path: Path, *, kind: FileKind, key: Ed25519PrivateKey, source: str | Subject
+) -> None:
+    """Sign a file that was written, as one about a table."""
+    from fourfifths._evidence.filed import subject_of
+    from fourfifths._evidence.signing import sign_file
+
+    about = subject_of(source) if isinstance(source, str) else source
+    typer.echo(f"wrote {sign_file(path, kind=kind, key=key, about=about)}", err=True)
+
+
 def draw_plot(result: Result, plot: Path) -> None:
     """Draw a result to a file."""
     from fourfifths._tables.files import replace_file
@@ -385,6 +418,8 @@ def shell_text(result: Result, form: StrEnum, provenance: Provenance | None = No
         content = result.to_dict()
         if provenance is not None:
             content["provenance"] = asdict(provenance)
+        if CONTENT_HASH in content:
+            content = sealed(content)
         return json_text(content)
 
     renderers: dict[str, Callable[[], str]] = {

@@ -38,8 +38,10 @@ from fourfifths._cli.options import (
     rates,
     reference_of,
     show,
+    signing_key,
     verdict_code,
     with_births,
+    write_signature,
 )
 from fourfifths._results import json_text
 from fourfifths.errors import OptionError, OutputError
@@ -184,6 +186,12 @@ def repair(
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the fitted repair as JSON.")
     ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEY", help="Sign the saved repair with this private key; see keygen."
+        ),
+    ] = None,
     apply: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Apply a saved repair instead of fitting one."),
@@ -213,8 +221,12 @@ def repair(
     Changing data by a protected attribute can itself be disparate treatment: ask a lawyer.
     """
     _check_files(source, out, save, apply, overwrite=overwrite)
+    if sign is not None and save is None:
+        raise OptionError(f"--sign {sign}: signs a saved repair; name it: --save repair.json")
+    signer = signing_key(sign, save)
     from fourfifths._effect.effect import AuditRoles
     from fourfifths._effect.files import apply_repair, repair_file
+    from fourfifths._evidence.signing import Subject
 
     # A saved repair was judged when it was fitted; what it proves is shown again.
     detail = effect or (EffectChoice.FULL if apply is None else EffectChoice.NONE)
@@ -229,6 +241,7 @@ def repair(
     )
     # Before OUT may take the place of the file.
     provenance = provenance_of(source)
+    about = Subject(name=Path(source).name, sha256=provenance.sha256)
     roles = AuditRoles(
         outcome=outcome,
         favorable=favorable or None,
@@ -305,6 +318,8 @@ def repair(
     if save is not None:
         repaired.repairer.save(save)
         typer.echo(f"wrote {save}", err=True)
+        if signer is not None:
+            write_signature(save, kind="repair", key=signer, source=about)
     # The audits take far longer than the repair, so the files are there before they begin.
     proof = repaired.proof()
     show_repair(repaired, proof, detail=detail, form=output_format, provenance=provenance)

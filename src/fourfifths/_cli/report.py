@@ -171,12 +171,11 @@ def report(
     header_row: HeaderRow = None,
     random_state: Seed = 0,
 ) -> None:
-    """Write a report to file: cover, finding, tables, charts, limits, method, provenance.
+    """Write a report to file: cover, finding, tables, charts, limits, method.
 
     A part that cannot be made says why in the report.
     """
     from fourfifths._evidence.compose import report as compose
-    from fourfifths._evidence.compose import save, with_provenance
     from fourfifths._evidence.fields import read_fields
     from fourfifths._evidence.formats.registry import format_of
     from fourfifths._evidence.report import Field
@@ -196,7 +195,7 @@ def report(
     stated = read_fields(field or (), fields)
     if audits_json is not None and template != "ll144":
         raise OptionError(f"--audits-json {audits_json}: belongs to --template ll144")
-    found_by = None if audits_json is None else discovery(stated)
+    discovery_content = None if audits_json is None else discovery(stated)
     protected = with_births(protected, age_from)
     table = opened(
         source,
@@ -206,6 +205,7 @@ def report(
         known=known,
         exact_values=exact_values,
     )
+    origin = provenance_of(source)
     composed = compose(
         table,
         template=template,  # type: ignore[arg-type]  # any text; the library checks it
@@ -231,21 +231,17 @@ def report(
             "median_of": median_of.value,
             "small_groups": small_groups.value if small_groups else None,
         },
-    )
-    origin = provenance_of(source)
-    composed = with_provenance(
-        composed,
-        (
+        origin=(
             Field(key="file", label="File", text=origin.file),
             Field(key="sha256", label="SHA-256 of the file", text=origin.sha256),
             Field(key="command", label="Command", text=origin.command),
             Field(key="date", label="Made on", text=origin.date),
         ),
     )
-    save(for_readers(composed), out, paper=paper.value)
+    for_readers(composed).save(out, paper=paper.value)
     typer.echo(f"wrote {out}", err=True)
     if audits_json is not None:
-        write_whole(audits_json, f"{json_text(found_by or {})}\n")
+        write_whole(audits_json, f"{json_text(discovery_content or {})}\n")
         typer.echo(f"wrote {audits_json}", err=True)
 
 

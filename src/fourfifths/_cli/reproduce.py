@@ -16,9 +16,9 @@ def reproduce(
         list[str] | None,
         typer.Option(
             metavar="FIGURE",
-            help="Make this figure only: sat, predictability, utility, german-years, several, "
-            "comparison, beyond-trees, beyond-amounts, beyond-blocks or study; repeat for more.  "
-            "[default: all]",
+            help="Make this figure only: sat, threshold, predictability, utility, german-years, "
+            "several, comparison, beyond-trees, beyond-amounts, beyond-blocks or study; repeat "
+            "for more.  [default: all]",
         ),
     ] = None,
     out: Annotated[

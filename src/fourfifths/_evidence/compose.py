@@ -1,25 +1,19 @@
-"""A report from a table: run the analyses, fill a template, write a file."""
+"""A report from a table: run the analyses and fill a template."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
-from os import PathLike
-from pathlib import Path
 from typing import Any, get_args
 
 from fourfifths._evidence.evidence import Evidence, PartName, gather
 from fourfifths._evidence.fields import check_key
-from fourfifths._evidence.formats.paper import Paper, check_paper
-from fourfifths._evidence.formats.registry import format_of, render
 from fourfifths._evidence.report import Field, Report, TemplateName
 from fourfifths._evidence.templates import BUILDERS, PARTS_OF_TEMPLATE, RULE_OF_TEMPLATE
 from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.rules import Rule
-from fourfifths._tables.files import replace_file
 from fourfifths._tables.table import TableLike
 from fourfifths.errors import OptionError, listed, nearest
 
@@ -45,6 +39,7 @@ def report(
     unknown: str | Sequence[Any] = (),
     random_state: int = 0,
     audit_options: Mapping[str, Any] | None = None,
+    origin: Sequence[Field] = (),
 ) -> Report:
     """Audit a table and put everything that a reader must know into one report.
 
@@ -73,11 +68,14 @@ def report(
         The seed of everything random.
     audit_options : mapping, optional
         Further arguments of `impact`: ``weights``, ``within``, ``counts`` and so on.
+    origin : sequence of Field
+        Further lines of the provenance, as of the file and the command; a template may leave lines
+        out.
 
     Returns
     -------
     Report
-        `save` writes it: ``save(report, "audit.html")``.
+        Its method `save` writes it: ``report.save("audit.html")``.
 
     Examples
     --------
@@ -120,7 +118,7 @@ def report(
         random_state=random_state,
         audit_options=audit_options,
     )
-    return BUILDERS[template](evidence, stated, provenance_fields(evidence))
+    return BUILDERS[template](evidence, stated, (*origin, *provenance_fields(evidence)))
 
 
 def provenance_fields(evidence: Evidence) -> tuple[Field, ...]:
@@ -146,32 +144,3 @@ def provenance_fields(evidence: Evidence) -> tuple[Field, ...]:
             text=f"Python {platform.python_version()}, {versions}",
         ),
     )
-
-
-def with_provenance(report: Report, fields: Sequence[Field]) -> Report:
-    """Return the report with further lines of provenance, before those that it has."""
-    return replace(report, provenance=(*fields, *report.provenance))
-
-
-def save(report: Report, path: str | PathLike[str], *, paper: Paper = "letter") -> None:
-    """Write a report; the ending of the name says the format. It appears whole or not at all.
-
-    Parameters
-    ----------
-    report : Report
-    path : str or path
-        A name ending in .html, .pdf, .docx, .xlsx, .md or .json.
-    paper : {"letter", "a4"}
-        The size of the pages of .pdf and .docx.
-
-    Raises
-    ------
-    OptionError
-        If there is no such format or paper, or what the format needs is not installed.
-    OutputError
-        If the file cannot be written.
-    """
-    target = Path(path)
-    check_paper(paper)
-    content = render(report, format_of(target), paper=paper)
-    replace_file(target, lambda temporary: temporary.write_bytes(content))

@@ -37,7 +37,7 @@ PART_NAMES: tuple[PartName, ...] = ("certificate", "repair", "tradeoff")
 TRADEOFF_AMOUNTS = (0.0, 0.5, 1.0)
 TRADEOFF_MODELS = ("LR",)
 CERTIFICATE_OF = "certificate by"  # and the protected column
-FoundT = TypeVar("FoundT")
+ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,8 +220,8 @@ def check_names(table: Table, parts: Sequence[str], **columns: str | Sequence[st
 
 
 def attempt(
-    name: str, problems: dict[str, str], analyse: Callable[[], FoundT], *, hindrance: str
-) -> FoundT | None:
+    name: str, problems: dict[str, str], analyse: Callable[[], ResultT], *, hindrance: str
+) -> ResultT | None:
     """Return a result; where it cannot be made, keep the reason and return None.
 
     Parameters
@@ -278,9 +278,9 @@ def feature_columns(
     if columns or not named:
         return columns
     dataset = table.dataset
-    known = () if dataset is None else (*dataset.protected, *dataset.other_protected)
+    protected = () if dataset is None else (*dataset.protected, *dataset.other_protected)
     outcomes = () if dataset is None else (dataset.outcome,)
-    taken = {*named, *roles, *known, *outcomes}
+    taken = {*named, *roles, *protected, *outcomes}
     return [column for column in table.columns if column not in taken]
 
 

@@ -14,11 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
+from fourfifths._evidence.formats.registry import Paper, format_of, render
 from fourfifths._report.charts.chart import Chart
 from fourfifths._report.document import Document, Section, Sheet, Tone
 from fourfifths._results import Result
+from fourfifths._tables.files import replace_file
 
 TemplateName = Literal["full", "ll144", "ugesp", "model-card"]
 NOT_STATED = "not stated"
@@ -158,6 +162,27 @@ class Report:
     terms: tuple[Term, ...] = ()
     provenance: tuple[Field, ...] = ()
     language: str = "en"
+
+    def save(self, path: str | PathLike[str], *, paper: Paper = "letter") -> None:
+        """Write the report; the ending of the name says the format. It appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            A name ending in .html, .pdf, .docx, .xlsx, .md or .json.
+        paper : {"letter", "a4"}
+            The size of the pages of .pdf and .docx.
+
+        Raises
+        ------
+        OptionError
+            If there is no such format or paper, or what the format needs is not installed.
+        OutputError
+            If the file cannot be written.
+        """
+        target = Path(path)
+        content = render(self, format_of(target), paper=paper)
+        replace_file(target, lambda temporary: temporary.write_bytes(content))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report, ready for JSON: the fields, the texts, and the figures of each part.

@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 import fourfifths
+from fourfifths._paper.claims import Claim, Verdict, ends
 from fourfifths._paper.experiments import AUDITORS, PAPER_AUDITORS, PAPER_METHODS, PLAIN_LR
 from fourfifths._paper.others import METHODS
 from fourfifths._paper.panels import OTHER_METHOD, THRESHOLD, TITLES, Row
-from fourfifths._paper.verdicts import Claim, Verdict, ends
 
 HIDDEN_BER = 0.48  # of trees on the test rows: nearly guessing
 BER_NOISE = 0.01  # a fall of the BER that counts as chance

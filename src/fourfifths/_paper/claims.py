@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 import fourfifths
-from fourfifths._paper.beyond import (
-    accuracy_at_parity,
-    blocks_proof,
-    blocks_repair,
-    class_weights,
-    naive_bayes_accuracy,
-    study,
-    trees,
-)
 from fourfifths._paper.experiments import (
     PAPER_AUDITORS,
     PAPER_METHODS,
@@ -26,9 +18,15 @@ from fourfifths._paper.experiments import (
     recorded_rates,
 )
 from fourfifths._paper.panels import ALL_SPLITS, THRESHOLD, TITLES, Curves, Row, certifying_ber
-from fourfifths._paper.verdicts import Claim, Verdict, ends
 from fourfifths._tradeoff.result import Point
 
+Verdict = Literal[
+    "holds",
+    "holds with a caveat",
+    "does not hold",
+    "reproduced only with years as strata",
+    "too small to judge",
+]
 FAR_BELOW = 0.75  # an impact ratio far below .8
 CLOSE_ABOVE = 0.85  # an impact ratio that is close to .8
 SIMILAR_UTILITY = 0.03
@@ -40,26 +38,31 @@ GERMAN_BEFORE, GERMAN_START_TOLERANCE = 0.72, 0.04  # 1,000 rows: utility varies
 ESSENTIALLY_RANDOM = 0.55  # the utility that still counts as about 50%
 
 
-def claims(
-    curves: Curves, rows: Mapping[str, Sequence[Row]], *, is_quick: bool = False
-) -> Iterator[Claim]:
-    """Yield every claim that these sweeps and figures can answer.
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One claim of the paper, what was measured, the verdict, and the reason for it.
 
-    Parameters
+    Attributes
     ----------
-    curves : mapping of str to Tradeoff
-    rows : mapping of str to rows
-        The rows of the figures that were made, by name.
-    is_quick : bool
-        Whether the run is too small to judge claims that need splits and amounts.
+    claim, measured : str
+    verdict : str
+    why : str
+    needs_full_run : bool
+        Whether a quick run, with few splits and amounts, is too small to judge it.
     """
-    for needs, answer in QUESTIONS:
-        if all(name in curves or name in rows for name in needs):
-            for claim in answer(curves, rows):
-                if is_quick and claim.needs_full_run:
-                    yield replace(claim, verdict="too small to judge")
-                else:
-                    yield claim
+
+    claim: str
+    measured: str
+    verdict: Verdict
+    why: str
+    needs_full_run: bool = False
+
+
+def ends(curve: fourfifths.Tradeoff, model: str, method: str) -> tuple[Any, Any]:
+    """Return a model's point without repair and its point with full repair."""
+    (before,) = curve.select(model=model, method="none")
+    (after,) = curve.select(model=model, method=method, amount=1.0)
+    return before, after
 
 
 def unrepaired(curves: Curves) -> Claim:
@@ -347,52 +350,3 @@ def joint_loss(curves: Curves) -> Claim:
         why="SVM on Adult, full combinatorial repair; the claim holds if the loss for both is "
         "nearer to the larger of the two losses than to their sum",
     )
-
-
-ADULT_SETS = ("adult", "adult-race", "adult-both")
-Answer = Callable[[Curves, Mapping[str, Sequence[Row]]], Iterable[Claim]]
-# In the order of the paper: the sweeps and figures that a claim needs, and what answers it.
-QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
-    (PAPER_SETS, lambda curves, _: [unrepaired(curves), certified_points(curves)]),
-    (
-        ("predictability",),
-        lambda _, rows: [
-            certified_splits(name, rows["predictability"]) for name in ("ricci", "german")
-        ],
-    ),
-    (
-        PAPER_SETS,
-        lambda curves, _: [
-            uncertified_versions(curves),
-            above_one(curves),
-            similar_methods(curves),
-        ],
-    ),
-    (
-        ("adult",),
-        lambda curves, _: [adult_utility(curves["adult"]), naive_bayes(curves["adult"])],
-    ),
-    (
-        ("german", "german-years"),
-        lambda curves, rows: [german_utility(curves["german"], rows["german-years"])],
-    ),
-    (("ricci",), lambda curves, _: [ricci_rule(curves["ricci"])]),
-    (ADULT_SETS, lambda curves, _: [joint_loss(curves)]),
-    (
-        ("comparison",),
-        lambda _, rows: [
-            *accuracy_at_parity(rows["comparison"]),
-            naive_bayes_accuracy(rows["comparison"]),
-            *(class_weights(name, rows["comparison"]) for name in ("adult", "german")),
-        ],
-    ),
-    (("adult",), lambda curves, _: [trees(curves["adult"])]),
-    (
-        ("adult-blocks",),
-        lambda curves, _: [
-            blocks_repair(curves["adult-blocks"]),
-            blocks_proof(curves["adult-blocks"]),
-        ],
-    ),
-    (("study",), lambda _, rows: study(rows["study"])),
-)

@@ -103,11 +103,11 @@ def massaged(selected: BoolArray, is_reference: BoolArray, *, score: FloatArray)
 
     Examples
     --------
-    >>> selected = np.array([True, True, True, False, False, False])
-    >>> is_reference = np.array([True, True, True, False, False, False])
-    >>> score = np.array([3.0, 1.0, 2.0, 1.0, 3.0, 2.0])
-    >>> massaged(selected, is_reference, score=score)
-    array([ True, False,  True, False,  True,  True])
+    >>> selected = np.array([True, True, True, False, True, False, False, False])
+    >>> is_reference = np.repeat([True, False], 4)
+    >>> score = np.array([3.0, 1, 2, 0, 3, 2, 1, 0])
+    >>> np.flatnonzero(massaged(selected, is_reference, score=score) != selected)
+    array([1, 5])
     """
     # After m changes on either side, (s_g + m) / n_g = (s_r - m) / n_r.
     group_rows, reference_rows = (~is_reference).sum(), is_reference.sum()

@@ -40,7 +40,6 @@ from fourfifths._repair.guide import (
 from fourfifths._repair.proof import (
     BlockPlan,
     is_proven,
-    may_be_proven,
     most_placing_rows,
     planned_by_rows,
     proven_plans,
@@ -52,9 +51,12 @@ from fourfifths.errors import OptionError
 
 BlockCount = int | Literal["certified"]
 PLANNING_SHARE = 0.3
-# A small table plans on half of its rows, up to so many: with fewer, scores are mostly noise.
+# A small table plans on more of its rows, up to so many: with fewer, scores are mostly noise. But
+# not in its small strata, whose rows are needed to cut them.
 MIN_PLANNING_ROWS = 1_000
-MAX_PLANNING_SHARE = 0.5
+MAX_PLANNING_SHARE = 0.4
+TINY_TABLE = 100  # rows; fewer are halved, because a score needs some to be learned at all
+MIN_PART_OF_MEAN = 0.75  # a smaller stratum, by the mean number of rows, is a small one
 DEFAULT_BETA = 0.1  # where no outcome has two values
 MAX_UNPROVEN_BLOCKS = 16
 MIN_ROWS_PER_UNPROVEN_BLOCK = 20
@@ -289,10 +291,19 @@ def record_counts(blocks: Blocks, index: IntArray, codes: CodeArray) -> IntArray
 
 
 def planning_rows(codes: CodeArray, draws: RowDraws) -> BoolArray:
-    """Return which rows are planned on: the same share of each stratum, by draw."""
+    """Return which rows are planned on: a share of each stratum, by draw.
+
+    The share depends on the numbers of rows only, so placing rows are still a random part of each
+    stratum.
+    """
     known = np.flatnonzero(codes >= 0)
+    sizes = np.bincount(codes[known])
     share = float(np.clip(MIN_PLANNING_ROWS / known.size, PLANNING_SHARE, MAX_PLANNING_SHARE))
-    most = np.floor(share * np.bincount(codes[known])).astype(np.int64)
+    is_large = sizes >= MIN_PART_OF_MEAN * known.size / np.count_nonzero(sizes)
+    shares = np.where(is_large, share, PLANNING_SHARE)
+    if known.size < TINY_TABLE:
+        shares = np.full(sizes.size, 0.5)
+    most = np.floor(shares * sizes).astype(np.int64)
     is_planning = np.zeros(codes.size, dtype=np.bool_)
     is_planning[first_drawn(known, codes, draws, most=most)] = True
     return is_planning
@@ -401,20 +412,9 @@ def place_best(
         threshold=threshold,
         confidence=confidence,
     )
-    options = {"beta": beta, "threshold": threshold, "confidence": confidence}
-    placements: dict[int, Placement] = {}
-    low, high = 0, len(plans)
-    # Plans get coarser, so the first that may be proven is found by halving.
-    while low < high:
-        middle = (low + high) // 2
-        placements[middle] = placed(plans[middle])
-        if may_be_proven(placements[middle].laws, **options):
-            high = middle
-        else:
-            low = middle + 1
-    for index in range(low, len(plans)):
-        placement = placements.get(index) or placed(plans[index])
-        if is_proven(placement.laws, **options):
+    for plan in plans:
+        placement = placed(plan)
+        if is_proven(placement.laws, beta=beta, threshold=threshold, confidence=confidence):
             return replace(placement, is_proven=True)
     most = int(row_counts.max()) // MIN_ROWS_PER_UNPROVEN_BLOCK
     return placed(planned_by_rows(row_counts, int(np.clip(most, 2, MAX_UNPROVEN_BLOCKS))))

@@ -104,10 +104,31 @@ def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree
     return CutTree(score=score, first=first, leaves=leaves, left=left, right=right, depth=depth)
 
 
-def best_score(scores: FloatArray, codes: CodeArray, share: float) -> tuple[int, BoolArray]:
-    """Return the score whose cut explains most of the variance of all scores, and its right side.
+def halved_tree(block_count: int) -> CutTree:
+    """Return the tree that cuts a single score: it needs no rows to choose by.
 
-    Each stratum is cut at its own quantile, so that `share` of it goes to the left.
+    Examples
+    --------
+    >>> halved_tree(3).leaves
+    array([3, 1, 2, 1, 1])
+    """
+    return grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), block_count)
+
+
+def best_score(scores: FloatArray, codes: CodeArray, share: float) -> tuple[int, BoolArray]:
+    """Return which score a node is cut by, and which rows go to the right of the cut.
+
+    Each score is tried: every stratum is cut at its own quantile of it, so that `share` of the
+    stratum goes to the left. The score is taken whose two sides differ most, in the sum of the
+    squared distances between the sides' means of all scores.
+
+    Parameters
+    ----------
+    scores : float array, rows by scores
+        On a scale that they share.
+    codes : int array
+        The stratum of each row.
+    share : float
     """
     best, best_gain = 0, -1.0
     best_side = np.zeros(scores.shape[0], dtype=np.bool_)

@@ -44,8 +44,6 @@ LEARNING: Mapping[str, Any] = {
     "bagging_fraction": 0.7,
     "bagging_freq": 1,
     "lambda_l2": 10.0,
-    "cat_l2": 30.0,
-    "cat_smooth": 30.0,
     # The same trees on every machine, whatever its number of processors.
     "deterministic": True,
     "force_row_wise": True,
@@ -55,6 +53,12 @@ ROUNDS = 200
 LEAVES_BY_ROWS = ((5_000, 8), (50_000, 15))  # up to so many planning rows, so many leaves
 MAX_LEAVES = 31
 MAX_ROWS_PER_LEAF = 20
+# Where rows are few, so are those of a category: with LightGBM's 100 rows to a set of categories,
+# 300 planning rows learn hardly anything from them.
+MAX_ROWS_PER_CATEGORIES = 100
+MIN_ROWS_PER_CATEGORIES = 5
+CATEGORY_SMOOTHING_BY_ROWS = ((2_000, 10.0),)  # with 3,000 rows, more is as good or better
+MAX_CATEGORY_SMOOTHING = 30.0
 # With fewer rows, threads wait for each other longer than they work, above all on a busy machine.
 MIN_ROWS_FOR_THREADS = 100_000
 MIN_ROWS_FOR_SCORING_THREADS = 10_000  # scoring splits the rows once, and waits once
@@ -276,12 +280,21 @@ def threads_for(row_count: int) -> int:
     return 1 if row_count < MIN_ROWS_FOR_THREADS else 0
 
 
-def sizes(row_count: int) -> dict[str, int]:
-    """Return how large the trees may be for so many rows."""
+def sizes(row_count: int) -> dict[str, float]:
+    """Return how large the trees may be for so many rows, and how much categories are smoothed."""
     leaves = next((few for rows, few in LEAVES_BY_ROWS if row_count <= rows), MAX_LEAVES)
+    smoothing = next(
+        (little for rows, little in CATEGORY_SMOOTHING_BY_ROWS if row_count <= rows),
+        MAX_CATEGORY_SMOOTHING,
+    )
     return {
         "num_leaves": leaves,
         "min_data_in_leaf": int(np.clip(row_count // 30, 1, MAX_ROWS_PER_LEAF)),
+        "min_data_per_group": int(
+            np.clip(row_count // 30, MIN_ROWS_PER_CATEGORIES, MAX_ROWS_PER_CATEGORIES)
+        ),
+        "cat_smooth": smoothing,
+        "cat_l2": smoothing,
     }
 
 

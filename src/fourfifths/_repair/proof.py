@@ -11,19 +11,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import ndtri
 
-from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._repair.blocks import block_law, halved_tree
 from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.shares import (
     BlockLaw,
     RuleCurve,
     binomial_upper_limit,
     draws_needed,
+    joint_order_statistics,
     lower_limits,
     simulated_floors,
 )
@@ -43,20 +45,26 @@ MAX_DRAWS_OVER_PAIRS = 500_000  # more confidence than these can show is not pro
 # how many do, so each plan that may be tried has its own part of that.
 TIE_RISK = 0.2
 MAX_PLANS = 8
-# More blocks than this expected distance between two strata allows keep hardly more of a score, and
-# a classifier with many new rows finds the distance: its BER is (1 - distance) / 2.
-MAX_EXPECTED_VARIATION = 0.035
-# Strata with fewer placing rows are not held to it: not even a few blocks are that close.
+# More blocks than this distance between two strata allows keep hardly more of a score, and a
+# classifier with many new rows finds the distance: its BER is (1 - distance) / 2, so .48.
+MAX_VARIATION = 0.04
+# If the largest stratum is smaller, none is held to it, nor are those that two blocks do not bring
+# that close.
 MIN_ROWS_TO_HIDE = 1_000
 CURVE_BETAS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 MAX_GROWTH = 1e4
-# The approximate floor of a plan is this far from the exact one: below it if strata are small.
-APPROXIMATION_ERRORS = np.linspace(-0.1, 0.04, MAX_PLANS)
-# Of a large stratum, as many rows are placed as its finest plan needs, but not fewer than these.
+# The approximate floor of a plan lies below the exact one, by more if strata are small.
+EXPECTED_ERROR, MAX_ERROR = 0.05, 0.1
+ERROR_SPREAD = 0.03  # between plans of the same strata
+MAX_MISSES = 4  # plans in a row that are looked at and not proven
+# Coarser plans that are tried too prove so much more, about.
+FALLBACK_FLOORS = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15)
+# Of a large stratum, as many rows are placed as lose hardly more, but not fewer than these.
 MIN_PLACING_LIMIT = 50_000
+MAX_LOSS_OF_PLACING = 0.001
 # A plan whose floor lies this far below the threshold in a few draws is not looked at further.
-SCREENING_DRAWS = 1_000
-SCREENING_MARGIN = 0.01
+SCREENING_DRAWS = (200, 2_000)
+SCREENING_MARGIN = 0.002
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,17 +366,6 @@ def tie_risk(laws: Sequence[BlockLaw], confidence: float) -> float:
     return 0.0 if laws[0].tied is None else TIE_RISK * (1 - confidence) / MAX_PLANS
 
 
-def may_be_proven(
-    laws: Sequence[BlockLaw], *, beta: float, threshold: float, confidence: float
-) -> bool:
-    """Return whether a few draws leave it open that the floor is proven."""
-    floors, _ = simulated_floors(
-        laws, [beta], draws=SCREENING_DRAWS, risk=tie_risk(laws, confidence), random_state=0
-    )
-    lowest = np.quantile(floors[:, 0].min(axis=0), 1 - confidence)
-    return bool(lowest >= threshold - SCREENING_MARGIN)
-
-
 def is_proven(
     laws: Sequence[BlockLaw], *, beta: float, threshold: float, confidence: float
 ) -> bool:
@@ -410,10 +407,6 @@ class BlockPlan:
         """The number of cells of each stratum."""
         return np.minimum(2**self.depth, self.block_count)
 
-    def is_same(self, other: BlockPlan) -> bool:
-        """Return whether the two cut every stratum alike."""
-        return self.block_count == other.block_count and np.array_equal(self.depth, other.depth)
-
 
 def full_depth(block_count: int) -> int:
     """Return how many cuts in a row lead to the deepest of so many blocks."""
@@ -430,6 +423,24 @@ def planned_by_rows(row_counts: IntArray, block_count: int) -> BlockPlan:
     return BlockPlan(block_count=block_count, depth=depth)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RatedPlan:
+    """A plan, what it loses, and about what it proves.
+
+    Attributes
+    ----------
+    plan : BlockPlan
+    loss : float
+        The share that is lost of what the AUC of a score's ranks has above one half.
+    floor : float
+        The lowest impact floor, about.
+    """
+
+    plan: BlockPlan
+    loss: float
+    floor: float
+
+
 def proven_plans(
     row_counts: IntArray,
     *,
@@ -440,14 +451,11 @@ def proven_plans(
 ) -> list[BlockPlan]:
     """Return plans that are likely to be proven, from fine to coarse.
 
-    Each keeps most of those that would be proven if the approximation had a certain error; so the
-    later ones are proven rather than the earlier ones.
-
-    The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
-    with a relative error of variance K/n + K'/n', and a rule that selects the best share beta gains
-    its standard deviation times the normal density at that quantile. Whether a plan is proven is
-    decided by the exact law afterwards. What a plan loses is the variance of ranks within a cell,
-    1 / (12 cells^2), over the rows; twice that where a draw divides the rows of a cell.
+    Plans are rated by an approximation, and its error is learned on the way: of the plan that is
+    rated best the floor is simulated with few draws, and the error that this shows says which plan
+    to simulate next. What is simulated are the numbers of rows, and of rows that are expected to
+    tie; the placing rows themselves have no part in it. Whether a plan is proven is decided by the
+    exact law afterwards. A few coarser plans follow, for tables with more ties than expected.
 
     Parameters
     ----------
@@ -458,48 +466,133 @@ def proven_plans(
         None if rows have keys.
     beta, threshold, confidence : float
     """
-    plans: list[BlockPlan] = []
-    for target in threshold + APPROXIMATION_ERRORS:
-        plan = finest_plan(
-            row_counts, equal_rows=equal_rows, beta=beta, target=target, confidence=confidence
-        )
-        if plan is not None and not (plans and plan.is_same(plans[-1])):
-            plans.append(plan)
-    return plans
-
-
-def finest_plan(
-    row_counts: IntArray,
-    *,
-    equal_rows: FloatArray | None,
-    beta: float,
-    target: float,
-    confidence: float,
-) -> BlockPlan | None:
-    """Return the plan that loses least of those whose approximate floor reaches the target."""
-    weights = row_counts / row_counts.sum()
-    best, least_loss = None, np.inf
-    for block_count in reversed(BLOCK_COUNTS):
-        if least_loss <= 1 / block_count**2:
-            break  # so few blocks lose more, however finely the strata are cut
-        plan = coarsened(
-            BlockPlan(
-                block_count=block_count,
-                depth=np.full(row_counts.size, full_depth(block_count)),
-            ),
-            row_counts,
-            equal_rows=equal_rows,
+    plans = rated_plans(row_counts, equal_rows=equal_rows, beta=beta, confidence=confidence)
+    untried, error, largest_error, misses = plans, EXPECTED_ERROR, EXPECTED_ERROR, 0
+    best: RatedPlan | None = None
+    while misses < MAX_MISSES:
+        likely = [plan for plan in untried if plan.floor + error >= threshold]
+        if not likely:
+            # The error of the last plan may not be that of others.
+            untried = [
+                plan for plan in untried if plan.floor + largest_error + ERROR_SPREAD >= threshold
+            ]
+            likely = sorted(untried, key=lambda plan: -plan.floor)
+        if not likely:
+            break
+        rated = likely[0]
+        floor = screened_floor(
+            expected_laws(rated.plan, row_counts, equal_rows=equal_rows),
             beta=beta,
-            target=float(np.clip(target, 0.0, 0.999)),
             confidence=confidence,
         )
-        if plan is None:
-            continue
-        is_coarse = plan.cells < block_count
-        loss = float(np.sum(weights / plan.cells**2 * np.where(is_coarse, 2, 1)))
-        if loss < least_loss:
-            best, least_loss = plan, loss
-    return best
+        error = floor - rated.floor
+        largest_error = max(error, largest_error)
+        untried = [plan for plan in untried if plan is not rated]
+        misses += 1
+        if floor >= threshold - SCREENING_MARGIN:
+            best, best_error, misses = rated, error, 0
+            untried = [plan for plan in untried if plan.loss < rated.loss]
+    if best is None:
+        return []
+    chosen = [best]
+    for higher in FALLBACK_FLOORS:
+        target = threshold + higher - best_error
+        coarser = [plan for plan in plans if plan.loss > chosen[-1].loss and plan.floor >= target]
+        chosen += coarser[:1]
+    return [rated.plan for rated in chosen]
+
+
+def screened_floor(laws: Sequence[BlockLaw], *, beta: float, confidence: float) -> float:
+    """Return about the floor that is proven, from few draws."""
+    risk_of_ties = tie_risk(laws, confidence)
+    draw_count = int(np.clip(DRAWS_OVER_PAIRS // len(laws) ** 2, *SCREENING_DRAWS))
+    floors, _ = simulated_floors(laws, [beta], draws=draw_count, risk=risk_of_ties, random_state=0)
+    left = 1 - confidence - MAX_PLANS * risk_of_ties
+    return float(joint_order_statistics(floors[:, 0], int(left * draw_count)).min())
+
+
+def expected_laws(
+    plan: BlockPlan, row_counts: IntArray, *, equal_rows: FloatArray | None
+) -> list[BlockLaw]:
+    """Return the laws that a plan has with so many rows, if as many of them tie as expected."""
+    tree = halved_tree(plan.block_count)
+    tied = [None] * row_counts.size
+    if equal_rows is not None:
+        tied = np.minimum((plan.cells - 1) * equal_rows, row_counts).astype(np.int64).tolist()
+    return [
+        block_law(tree, int(depth), int(row_count), tied=tied_rows)
+        for depth, row_count, tied_rows in zip(plan.depth, row_counts, tied, strict=True)
+    ]
+
+
+def rated_plans(
+    row_counts: IntArray, *, equal_rows: FloatArray | None, beta: float, confidence: float
+) -> list[RatedPlan]:
+    """Return the plans to choose from: those that lose least first.
+
+    Of each number of blocks there are several: of the two strata that prove least, the noisier
+    or the cheaper is cut coarser, step by step, but never the largest of all. Plans whose strata
+    differ too much to be hidden are left out.
+
+    The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
+    with a relative error of variance (K - 1)/n + (K' - 1)/n', and a rule that selects the best
+    share beta gains its standard deviation times the normal density at that quantile.
+
+    What a plan loses: if the chance of the outcome rises in a line with the rank, a pair of rows
+    adds the difference of their ranks to the AUC if they are in the right order, and subtracts it
+    if not. Rows of a cell that is one of K are in no order, which loses 1/K^2 of it. A row of such
+    a cell, of which a draw takes a block, and a row of a finer stratum lose half of what either
+    stratum loses by itself. So over all pairs the loss is the mean of 1/K^2 over the rows. A model
+    that learns the rates of K blocks from n rows errs, too. Where the chance rises from 0 to 1, a
+    rate has the variance K/(6 n) on average, against 1/12 of the chance itself; half of the
+    quotient, K/n, is lost of the correlation with the rank.
+    """
+    weights, largest = row_counts / row_counts.sum(), int(np.argmax(row_counts))
+    is_judged = are_to_hide(row_counts)
+    rated = []
+    # By their noise, and by what it loses: half of c cells of n rows are less noise by c/(2 n), and
+    # lose 3 n/c^2, so that is cheapest where c^3/n^2 is largest. Of two strata one is the largest.
+    powers = ((1, 1), (3, 2))[: row_counts.size - 1]
+    for block_count, (cell_power, row_power) in product(BLOCK_COUNTS, powers):
+        depth = np.full(row_counts.size, full_depth(block_count))
+        while True:
+            plan = BlockPlan(block_count=block_count, depth=depth)
+            floors = approximate_floors(
+                plan.cells,
+                row_counts,
+                moved=expected_moves(plan.cells, row_counts, equal_rows, confidence=confidence),
+                beta=beta,
+                confidence=confidence,
+            )
+            distances = np.where(is_judged, likely_variations(plan.cells, row_counts), 0.0)
+            is_hidden = distances.max() <= MAX_VARIATION
+            too_fine = np.flatnonzero(plan.cells > row_counts)
+            if is_hidden and not too_fine.size:
+                loss = float(np.sum(weights / plan.cells**2) + block_count / row_counts.sum())
+                rated.append(RatedPlan(plan=plan, loss=loss, floor=float(floors.min())))
+            worst = floors.argmin() if is_hidden else distances.argmax()
+            pair = np.unravel_index(int(worst), floors.shape)
+            coarser = [stratum for stratum in pair if stratum != largest and depth[stratum] > 0]
+            if too_fine.size:
+                coarser = [too_fine[0]]
+            if not coarser:
+                break
+            gain = plan.cells**cell_power / row_counts**row_power
+            coarsest = max(coarser, key=gain.__getitem__)
+            depth = depth.copy()
+            depth[coarsest] -= 1
+    return sorted(rated, key=lambda plan: (plan.loss, -plan.floor))
+
+
+def expected_moves(
+    cells: IntArray, row_counts: IntArray, equal_rows: FloatArray | None, *, confidence: float
+) -> FloatArray:
+    """Return the limit of the share of rows that tie with a cut, if as many do as expected."""
+    if equal_rows is None:
+        return np.zeros(cells.size)
+    tie_risk = TIE_RISK * (1 - confidence) / MAX_PLANS / cells.size
+    limits = binomial_upper_limit((cells - 1) * equal_rows, row_counts, tie_risk)
+    return np.where(cells > 1, limits, 0.0)
 
 
 def most_placing_rows(
@@ -510,7 +603,7 @@ def most_placing_rows(
     threshold: float,
     confidence: float,
 ) -> int:
-    """Return how many rows of a stratum are placed: more would not let it be cut finer.
+    """Return how many rows of a stratum are placed: more would keep hardly more.
 
     Scoring rows takes longer than learning the score, so a large table is not scored whole. What is
     proven is proven by the rows that are placed.
@@ -525,99 +618,69 @@ def most_placing_rows(
     largest = int(row_counts.max())
     if largest <= MIN_PLACING_LIMIT:
         return largest
-    options = {"beta": beta, "confidence": confidence}
-    finest = finest_plan(
-        row_counts,
-        equal_rows=equal_rows,
-        target=threshold + float(APPROXIMATION_ERRORS[0]),
-        **options,
-    )
-    limit = MIN_PLACING_LIMIT
-    while finest is not None and limit < largest:
-        placed_counts = np.minimum(row_counts, limit)
-        plan = finest_plan(
+
+    def least_loss(placed_counts: IntArray, target: float) -> float:
+        plans = rated_plans(
             placed_counts,
             equal_rows=None if equal_rows is None else equal_rows * placed_counts / row_counts,
-            target=threshold,
-            **options,
+            beta=beta,
+            confidence=confidence,
         )
-        if plan is not None and plan.is_same(finest):
+        return min((rated.loss for rated in plans if rated.floor >= target), default=np.inf)
+
+    least = least_loss(row_counts, threshold - MAX_ERROR)
+    limit = MIN_PLACING_LIMIT
+    while np.isfinite(least) and limit < largest:
+        if least_loss(np.minimum(row_counts, limit), threshold) < least + MAX_LOSS_OF_PLACING:
             return limit
         limit *= 2
     return largest
 
 
-def coarsened(
-    plan: BlockPlan,
-    row_counts: IntArray,
-    *,
-    equal_rows: FloatArray | None,
-    beta: float,
-    target: float,
-    confidence: float,
-) -> BlockPlan | None:
-    """Return the plan with noisy strata cut coarser until every pair reaches the target.
-
-    None if the stratum with the fewest rows to a cell is the largest one: then there are too many
-    blocks for all.
-    """
-    largest = int(np.argmax(row_counts))
-    depth = plan.depth.copy()
-    while True:
-        cells = np.minimum(2**depth, plan.block_count)
-        noise = np.where(cells > 1, cells / row_counts, 0.0)
-        moved = np.zeros(cells.size)
-        if equal_rows is not None:
-            tie_risk = TIE_RISK * (1 - confidence) / MAX_PLANS / cells.size
-            limits = binomial_upper_limit((cells - 1) * equal_rows, row_counts, tie_risk)
-            moved = np.where(cells > 1, limits, 0.0)
-        floors = approximate_floors(
-            noise, row_counts, moved=moved, beta=beta, confidence=confidence
-        )
-        distances = expected_variations(noise, row_counts)
-        is_hidden = distances.max() <= MAX_EXPECTED_VARIATION
-        if floors.min() >= target and is_hidden and np.all(cells <= row_counts):
-            return BlockPlan(block_count=plan.block_count, depth=depth)
-        worst = floors.argmin() if is_hidden else distances.argmax()
-        pair = np.unravel_index(int(worst), floors.shape)
-        noisier = max(pair, key=lambda stratum: noise[stratum])
-        too_fine = np.flatnonzero(cells > row_counts)
-        if too_fine.size:
-            noisier = too_fine[0]
-        if noisier == largest or depth[noisier] == 0:
-            return None
-        depth[noisier] -= 1
-
-
-def expected_variations(noise: FloatArray, row_counts: IntArray) -> FloatArray:
-    """Return the total variation to be expected between the shares of two strata, about.
+def likely_variations(cells: IntArray, row_counts: IntArray) -> FloatArray:
+    """Return the total variation between the shares of two strata, with one standard deviation.
 
     The difference of their shares in a cell of share 1/K is nearly normal, with the variance
-    (K/n + K'/n') / K^2; half the sum of its absolute values is sqrt((K/n + K'/n') / (2 pi)).
-    Zero for a pair in which a stratum has few rows.
+    ((K - 1)/n + (K' - 1)/n') / K^2. Half the sum of its absolute values is sqrt(((K - 1)/n +
+    (K' - 1)/n') / (2 pi)) on average, with a standard deviation of sqrt((pi/2 - 1) / K) times that.
+    If the two are not cut alike, 1/K is the mean of both, weighted by their noise.
     """
-    variations = np.sqrt((noise[:, None] + noise[None, :]) / (2 * np.pi))
-    is_large = row_counts >= MIN_ROWS_TO_HIDE
-    is_judged = is_large[:, None] & is_large[None, :] & ~np.eye(row_counts.size, dtype=bool)
-    return np.where(is_judged, variations, 0.0)
+    noise = (cells - 1) / row_counts
+    both, by_cell = (of[:, None] + of[None, :] for of in (noise, noise / cells))
+    deviation = np.sqrt((np.pi / 2 - 1) * by_cell / np.where(both > 0, both, 1.0))
+    return np.asarray(np.sqrt(both / (2 * np.pi)) * (1 + deviation))
+
+
+def are_to_hide(row_counts: IntArray) -> BoolArray:
+    """Return which pairs of strata are held to the largest variation: those with the largest one.
+
+    A classifier tells a group from the rest, and most of the rest are rows of the largest.
+    """
+    largest = int(np.argmax(row_counts))
+    is_close = likely_variations(np.full(row_counts.size, 2), row_counts) <= MAX_VARIATION
+    is_judged = np.zeros_like(is_close)
+    if row_counts[largest] >= MIN_ROWS_TO_HIDE:
+        is_judged[largest] = is_close[largest]
+        is_judged[largest, largest] = False
+    return is_judged | is_judged.T
 
 
 def approximate_floors(
-    noise: FloatArray, row_counts: IntArray, *, moved: FloatArray, beta: float, confidence: float
+    cells: IntArray, row_counts: IntArray, *, moved: FloatArray, beta: float, confidence: float
 ) -> FloatArray:
     """Return the floor of each pair of strata, about; 1 on the diagonal."""
     pair_count = max(row_counts.size * (row_counts.size - 1), 1)
     z = -float(ndtri((1 - confidence) / pair_count))
     density = float(np.exp(-(ndtri(beta) ** 2) / 2) / np.sqrt(2 * np.pi))
+    noise = (cells - 1) / row_counts
     variance = noise[:, None] + noise[None, :]
     # A beta that is smaller than a block gains no more than the best block does.
-    finest = float((noise * row_counts).max())
+    finest = float(cells.max())
     gain = min(density, beta * float(ndtri((finest + 0.6) / (finest + 1.2))))
     # A stratum that is not cut at all has exactly the shares of the draw. In others, rules select
     # whole cells, or the same part of one cell wherever its cuts are.
-    cells = np.maximum(noise * row_counts, 1.0)
     whole = np.maximum(beta, 1 / cells)
-    squared = np.where(noise > 0, (beta / whole) ** 2 * whole * (1 - whole) / row_counts, 0.0)
+    squared = np.where(cells > 1, (beta / whole) ** 2 * whole * (1 - whole) / row_counts, 0.0)
     error = np.sqrt(squared[:, None] + squared[None, :])
     floors = beta / (beta + np.sqrt(variance) * gain + z * error + moved[:, None] + moved[None, :])
     np.fill_diagonal(floors, 1.0)
@@ -635,11 +698,10 @@ def rows_to_prove(
     may_tie = (cells > 1) & (laws[0].tied is not None)
 
     def is_enough(growth: float) -> bool:
-        noise = np.where(cells > 1, cells / (growth * rows), 0.0)
         # Of more rows, the same share ties with a cut.
         limits = binomial_upper_limit(growth * tied, growth * rows, tie_risk)
         floors = approximate_floors(
-            noise,
+            cells,
             (growth * rows).astype(np.int64),
             moved=np.where(may_tie, limits, 0.0),
             beta=beta,
@@ -749,6 +811,8 @@ def assumptions(
         "new rows come from the same population as the rows that were placed, group by group, and "
         "rows are independent of each other",
         f"a rule uses only the repaired columns: {names}",
+        "beta is taken as stated; where it is the lowest selection rate of a group in the table, "
+        "the limit does not allow for the error of that rate",
         f"the groups are the strata of the repair ({circumstances.strata_are}), as it is told them",
         "the limit is one of rates in the long run; the ratio of a small batch also varies by "
         "chance",

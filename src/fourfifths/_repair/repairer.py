@@ -106,10 +106,10 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
     scope : {"blocks", "column"}
     blocks : int or "certified"
         How many blocks. More keep more of the score, and prove less. "certified" takes as many as
-        are proven to keep every impact ratio at or above `threshold`, and no more than keep the
-        shares of the groups close together; if not even two are proven, a warning says how many
-        rows would do. A stratum with few rows is cut coarser; a draw then divides its rows, in the
-        same shares for everyone.
+        are proven to keep every impact ratio at or above `threshold`, no more than keep the shares
+        of the groups close together, and no more than a model can learn from the rows; if not even
+        two are proven, a warning says how many rows would do. A stratum with few rows is cut
+        coarser; a draw then divides its rows, in the same shares for everyone.
     variety : int
         How many typical records each block has; a draw chooses one. More look more like data and
         keep less.

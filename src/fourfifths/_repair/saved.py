@@ -1,7 +1,8 @@
 """A fitted repair as a JSON file: written by `save_repair`, read and checked by `load_repair`.
 
 Somebody may have edited the file, so nothing in it is trusted. Every value is checked when it is
-read, and an error names where in the file it is.
+read, and an error names where in the file it is. A hash of the content notices what still looks
+like a repair, but is not the one that was saved.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, cast, get_args
 
 import numpy as np
 
+from fourfifths._json import CONTENT_HASH, is_intact, read_json, sealed
 from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.columns.categories import CategoryColumn
 from fourfifths._repair.columns.model import Column, Model
@@ -53,7 +54,9 @@ KEYS = (
     "columns",
     "blocks",
     "seed",
+    CONTENT_HASH,
 )
+MAX_REPAIR_BYTES = 2**30
 MAX_TEXTS_OF_A_LINE = 1_000  # letters
 SETTINGS = (
     "protected",
@@ -83,15 +86,6 @@ SETTINGS = (
     "key",
     "random_state",
 )
-
-
-# Options that files of an earlier version do not have yet, with what they then mean.
-LATER_SETTINGS: Mapping[str, Any] = {
-    "ages": None,
-    "known": [],
-    "exact_values": False,
-    "decimal": None,
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +134,7 @@ def save_repair(path: str | PathLike[str], saved: Saved) -> None:
             ],
             "blocks": None,
         }
-    write_whole(path, json_text(document | {"seed": saved.seed}) + "\n")
+    write_whole(path, json_text(sealed(document | {"seed": saved.seed})) + "\n")
 
 
 def type_document(typed: ColumnType) -> dict[str, Any]:
@@ -211,14 +205,9 @@ def json_text(value: Any, indent: str = "") -> str:
 def load_repair(path: str | PathLike[str]) -> Saved:
     """Read a repair and check that its parts fit together."""
     name = fspath(path)
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise RepairError(f"{name}: no such file") from None
-    except OSError as error:
-        raise RepairError(f"{name}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise RepairError(f"{name}: not JSON: {error}") from None
+    document = read_json(
+        path, max_bytes=MAX_REPAIR_BYTES, error=RepairError, expected="what Repairer.save wrote"
+    )
     reader = Reader(file=name, value=document)
     check_header(reader)
     settings_reader = reader.inside("settings")
@@ -268,6 +257,12 @@ def load_repair(path: str | PathLike[str]) -> Saved:
         seed < SEED_LIMIT and settings["random_state"] in (None, seed),
         "seed",
         expected=f"a number below {SEED_LIMIT}, and settings.random_state unless that is null",
+    )
+    # Last, since an error above names the place. An entry less can look like a smaller repair.
+    reader.require(
+        is_intact(document),
+        CONTENT_HASH,
+        expected="the SHA-256 of the content; the file was changed after it was saved",
     )
     return Saved(
         settings=settings,
@@ -332,7 +327,7 @@ def check_names(
 
 def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, Any]:
     """Read the options of the repairer; the columns among them are those that are repaired."""
-    settings = {**LATER_SETTINGS, **reader.value}
+    settings = dict(reader.value)
     mismatched = sorted(set(settings) ^ set(SETTINGS))
     reader.require(
         not mismatched,

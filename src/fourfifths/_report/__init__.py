@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Importing a page registers it with `to_document`.
-from fourfifths._report import certificate, effect, impact, proof, tradeoff
+from fourfifths._report import certificate, effect, impact, proof, tradeoff, verification
 from fourfifths._report.analyses import adjusted, check, cuts, monitor, share, stages, subgroups
 from fourfifths._report.charts import to_charts
 from fourfifths._report.document import to_document
@@ -31,4 +31,5 @@ __all__ = [
     "to_charts",
     "to_document",
     "tradeoff",
+    "verification",
 ]

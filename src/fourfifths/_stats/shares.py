@@ -153,6 +153,8 @@ class BlockLaw:
         """Draw the shares of further rows in each block: an array of shape (count, blocks)."""
         cells = random.standard_gamma(self.spacings, size=(count, self.spacings.size))
         cells /= cells.sum(axis=1, keepdims=True)
+        if self.leaves.max() == 1:
+            return cells
         return np.repeat(cells / self.leaves, self.leaves, axis=1)
 
     def moved_share(self, shares: FloatArray, risk: float) -> FloatArray:
@@ -266,8 +268,6 @@ def lower_limits(samples: FloatArray, risk: float) -> FloatArray:
     True
     """
     draws = samples.shape[1]
-    ranks = np.argsort(np.argsort(samples, axis=1), axis=1)
-    lowest = np.sort(ranks.min(axis=0))
     # With k draws below it, a limit is above the true quantile with the probability that at most k
     # of all draws fall below that quantile.
     counts = np.arange(int(risk * draws) + 1)
@@ -276,7 +276,22 @@ def lower_limits(samples: FloatArray, risk: float) -> FloatArray:
     violated = int(np.searchsorted(too_high, simulation_risk, side="right")) - 1
     if violated < 0:
         return np.full(samples.shape[0], -np.inf)
-    return np.asarray(np.sort(samples, axis=1)[:, int(lowest[violated])])
+    return joint_order_statistics(samples, violated)
+
+
+def joint_order_statistics(samples: FloatArray, violated: int) -> FloatArray:
+    """Return the order statistic of each figure, of one rank for all, that so many draws violate.
+
+    Examples
+    --------
+    >>> joint_order_statistics(np.array([[1.0, 2.0, 3.0, 4.0], [8.0, 7.0, 6.0, 5.0]]), 2)
+    array([2., 6.])
+    """
+    order = np.argsort(samples, axis=1)
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(samples.shape[1])[None, :], axis=1)
+    rank = np.partition(ranks.min(axis=0), violated)[violated]
+    return np.take_along_axis(samples, order[:, [rank]], axis=1)[:, 0]
 
 
 def draws_needed(risk: float) -> int:

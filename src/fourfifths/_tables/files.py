@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -265,7 +266,8 @@ def _connection() -> duckdb.DuckDBPyConnection:
             "autoload_known_extensions": "false",
         }
     )
-    connection.execute("SET enable_progress_bar = false")
+    # Moments of a file must not depend on the time zone of the machine.
+    connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
     return connection
 
 
@@ -854,6 +856,15 @@ def in_one_line(error: BaseException) -> str:
         return "its lines end in different ways, or a quote is not closed; save it as CSV anew"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return "; ".join(lines[:3]).partition("Error: ")[2] or "; ".join(lines[:3])
+
+
+def file_sha256(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    try:
+        with Path(path).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise TableError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from error
 
 
 # ---------------------------------------------------------------- out

@@ -195,6 +195,7 @@ class Rows:
                 type_of(
                     self.frame[name],
                     kind,
+                    known=self.column(name),
                     unknown=self.unknown,
                     reading=self.reading,
                     notes=self.value_notes,

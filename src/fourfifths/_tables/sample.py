@@ -2,7 +2,8 @@
 
 A column is a number or a category. Categories are coded, the most frequent first; missing values
 are NaN in both. Every category has a code of its own, however many there are; who cannot use so
-many pools the rarer ones. If there are many rows, a random sample of them is read.
+many pools the rarer ones. If there are many rows, a random sample of them is read. Which rows that
+are depends on the seed and on their positions, and neither on the kind of table nor on the machine.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import narwhals as nw
@@ -37,8 +38,10 @@ FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
 # A column of these types is a category even if all its texts are numbers: somebody said so.
 DECLARED_CATEGORIES = (nw.Categorical, nw.Enum)
-# Seeds are this far apart, so that the sample of one is not that of another moved by some rows.
-SEED_STRIDE = 1_000_003
+# The steps of a draw: shift right and xor, or multiply (lowbias32, Wellons 2018). Numbers have 32
+# bits, because their products fit into the 64 bits that both numpy and SQL have.
+DRAW_STEPS = (("xor", 16), ("times", 0x7FEB_352D), ("xor", 15), ("times", 0x846C_A68B), ("xor", 16))
+DRAW_LIMIT = 2**32
 # A date is a number in which every month has room for 31 days.
 MONTHS_PER_YEAR, DAYS_PER_MONTH = 12, 31
 
@@ -140,6 +143,7 @@ def read_features(
         Columns that no auditor sees, but that the certificate depends on: the outcome.
     """
     inner_names = {name: f"f{index}" for index, name in enumerate([*names, *also_hashed])}
+    table = _with_moments_in_utc(table, inner_names)
     _check_whole_in_memory(table, inner_names)
     try:
         frame = table.frame.select(
@@ -277,19 +281,91 @@ def _group_code(
     return expression
 
 
+def _with_moments_in_utc(table: Table, names: Iterable[str]) -> Table:
+    """Return the table with moments that have a time zone as those of UTC.
+
+    Otherwise the hour of a moment would depend on the machine, whose zone DuckDB takes.
+    """
+    frame = table.frame
+    inner_names = [table.names[name] for name in names]
+    if frame.implementation is nw.Implementation.DUCKDB:
+        relation: Any = frame.to_native()
+        kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        zoned = [name for name in inner_names if kinds[name] == "TIMESTAMP WITH TIME ZONE"]
+        if not zoned:
+            return table
+        in_utc = ", ".join(f"{name} AT TIME ZONE 'UTC' AS {name}" for name in zoned)
+        return replace(table, frame=nw.from_native(relation.project(f"* REPLACE ({in_utc})")))
+    if frame.implementation is nw.Implementation.PANDAS:
+        # By pandas itself: narwhals does not know zones like America/New_York, with an underscore.
+        native: Any = frame.collect().to_native()
+        zoned = [name for name in inner_names if getattr(native[name].dtype, "tz", None)]
+        moments = {name: native[name].dt.tz_convert("UTC").dt.tz_localize(None) for name in zoned}
+        if moments:
+            frame = nw.from_native(native.assign(**moments)).lazy()
+    schema = frame.collect_schema()
+    zoned = [name for name in inner_names if getattr(schema[name], "time_zone", None)]
+    if zoned:
+        in_zone = nw.col(*zoned).dt.convert_time_zone("UTC")
+        frame = frame.with_columns(in_zone.dt.replace_time_zone(None))
+    return replace(table, frame=frame)
+
+
+def row_draws(row_count: int, random_state: int) -> NDArray[np.uint64]:
+    """Return a number below 2**32 for each row, by its position: those with the lowest are sampled.
+
+    Two rows of a table have different numbers, unless it has more than 2**32 rows.
+    """
+    limit = np.uint64(DRAW_LIMIT)
+    draws = np.arange(row_count, dtype=np.uint64) + np.uint64(_seed_offset(random_state))
+    draws %= limit
+    for step, operand in DRAW_STEPS:
+        if step == "xor":
+            draws ^= draws >> np.uint64(operand)
+        else:
+            draws = draws * np.uint64(operand) % limit
+    return draws
+
+
+def draws_query(rows: str, random_state: int) -> str:
+    """Return a query that adds to rows, in SQL, the `draw` that `row_draws` computes in memory."""
+    query = f"""SELECT *, (row_position + {_seed_offset(random_state)}::UBIGINT)
+        & {DRAW_LIMIT - 1}::UBIGINT AS draw
+        FROM (SELECT *, (row_number() OVER () - 1)::UBIGINT AS row_position FROM {rows})"""
+    for step, operand in DRAW_STEPS:
+        expression = (
+            f"xor(draw, draw >> {operand})"
+            if step == "xor"
+            else f"(draw * {operand}::UBIGINT) & {DRAW_LIMIT - 1}::UBIGINT"
+        )
+        query = f"SELECT * REPLACE ({expression} AS draw) FROM ({query})"
+    return query
+
+
+def _seed_offset(random_state: int) -> int:
+    """Return where a seed begins to count: samples must not be each other moved by some rows."""
+    digest = hashlib.sha256(str(int(random_state)).encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def _lowest_draws(codes: IntArray, draws: NDArray[np.uint64], quotas: Sequence[int]) -> IntArray:
+    """Return the rows of each group with the lowest draws, as many as its quota, in their order."""
+    sampled = []
+    for code, quota in enumerate(quotas):
+        rows = np.flatnonzero(codes == code)
+        sampled.append(rows[np.argsort(draws[rows], kind="stable")][:quota])
+    return np.sort(np.concatenate(sampled))
+
+
 def _fetch_memory(
     frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
     """Load the rows, or as many of each group as its quota allows, in the table's order."""
     loaded = frame.collect()
     codes = loaded["code"].to_numpy()
-    random = np.random.default_rng(random_state)
-    sampled_rows = [
-        random.permutation(np.flatnonzero(codes == code))[:quota]
-        for code, quota in enumerate(quotas)
-    ]
-    if sum(map(len, sampled_rows)) < len(codes):
-        loaded = loaded[np.sort(np.concatenate(sampled_rows)).tolist()]
+    if np.any(np.bincount(codes, minlength=len(quotas)) > quotas):
+        sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
+        loaded = loaded[sampled_rows.tolist()]
     arrays = {}
     for name in loaded.columns:
         column = loaded[name]
@@ -303,36 +379,28 @@ def _fetch_memory(
 def _fetch_duckdb(
     relation: Any, quotas: Sequence[int], sizes: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
-    """Let DuckDB choose the rows, by a hash of their position, so that the rest is never loaded."""
+    """Let DuckDB choose the rows, so that the rest is never loaded."""
     if all(size <= quota for size, quota in zip(sizes, quotas, strict=True)):
         return {name: _filled(array) for name, array in relation.fetchnumpy().items()}
-    # A little more than the quota of each group passes the filter; the lowest hashes are kept. The
-    # number that passes varies by about its square root, so six of those leave no group short.
+    # A little more than the quota of each group passes the filter; the lowest draws are kept. The
+    # number that passes varies by about its square root, so eight of those leave no group short.
     shares = [
-        min(1.0, (quota + 6 * quota**0.5 + 20) / size)
+        min(1.0, (quota + 8 * quota**0.5 + 20) / size)
         for size, quota in zip(sizes, quotas, strict=True)
     ]
     cuts = " ".join(
-        f"WHEN {code} THEN {min(int(share * 2**64), 2**64 - 1)}::UBIGINT"
-        for code, share in enumerate(shares)
+        f"WHEN {code} THEN {int(share * DRAW_LIMIT)}::UBIGINT" for code, share in enumerate(shares)
     )
-    seed = int(random_state) * SEED_STRIDE
     sampled = relation.query(
         "audited",
-        f"""SELECT * FROM (
-                SELECT *, hash(row_position + {seed}) AS draw
-                FROM (SELECT *, row_number() OVER () AS row_position FROM audited))
+        f"""SELECT * FROM ({draws_query("audited", random_state)})
             WHERE draw <= CASE code {cuts} END""",
     )
     arrays = {name: _filled(array) for name, array in sampled.fetchnumpy().items()}
-    draw, position = arrays.pop("draw"), arrays.pop("row_position")
-    kept = []
-    for code, quota in enumerate(quotas):
-        rows = np.flatnonzero(arrays["code"] == code)
-        kept.append(rows[np.argsort(draw[rows], kind="stable")][:quota])
-    chosen = np.concatenate(kept)
-    # Back in the order of the table, as rows from memory are.
-    chosen = chosen[np.argsort(position[chosen])]
+    codes, draws = arrays["code"].astype(np.int64), arrays.pop("draw").astype(np.uint64)
+    # In the order of the table, as rows from memory are.
+    order = np.argsort(arrays.pop("row_position"))
+    chosen = order[_lowest_draws(codes[order], draws[order], quotas)]
     return {name: array[chosen] for name, array in arrays.items()}
 
 

@@ -170,20 +170,22 @@ def type_of(
     column: nw.Series[Any],
     asked: AskedType,
     *,
+    known: nw.Series[Any] | None = None,
     unknown: Sequence[Any] = (),
     reading: Reading | None = None,
     notes: list[str] | None = None,
 ) -> ColumnType:
     """Return the type of a dataframe's column: the one asked for, or else that of its values.
 
-    What was assumed about numbers that are text is added to `notes`.
+    `known` is the column with every missing value null, if somebody has it already. What was
+    assumed about numbers that are text is added to `notes`.
     """
     name = str(column.name)
     if isinstance(asked, ColumnType):
         return asked
     # Before missing values become null: that may turn a column with an order into plain text.
     order = _natural_order(column) if asked is None else ()
-    column = known_values(column, unknown)
+    column = known_values(column, unknown) if known is None else known
     holds_codes = asked is None and are_codes(column)
     if holds_codes and notes is not None:
         notes.append(f"column {name!r} holds codes with leading zeros; they are categories")
@@ -228,7 +230,7 @@ def are_codes(column: nw.Series[Any]) -> bool:
     """
     if column.dtype != nw.String:
         return False
-    texts = column.filter(~column.is_null()).str.strip_chars()
+    texts = column.filter(~column.is_null()).unique().str.strip_chars()
     has_zeros = bool(texts.str.contains(CODE_TEXT).any())
     return has_zeros and bool(texts.str.contains(WHOLE_NUMBER).all())
 

@@ -421,6 +421,8 @@ def with_room_for_null(frame: Frame, name: str) -> Frame:
 
 def known_values(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> nw.Series[Any]:
     """Return a column in memory in which every missing value is null."""
+    if not unknown and (column.dtype.is_integer() or column.dtype == nw.Boolean):
+        return column
     # Under another name, because polars reads a name like "*" as more than a name.
     frame = column.alias("value").to_frame()
     if unknown:
@@ -759,14 +761,19 @@ def numbers_and_format(
         What was assumed is added to it.
     """
     name, reading = str(column.name), reading or Reading()
-    text = column.cast(nw.String()).str.strip_chars()
+    text = column.cast(nw.String())
     distinct = text.filter(~text.is_null()).unique()
+    stripped = distinct.str.strip_chars()
+    if (stripped != distinct).any():  # rows are many, and rarely have spaces
+        text, distinct = text.str.strip_chars(), stripped.unique()
     unclear = distinct.filter(~distinct.str.contains(CLEAR_NUMBER))
     fitted_format = number_format
     if len(unclear) or fitted_format not in (None, PLAIN) or reading.decimal == ",":
         texts = NumberTexts.of(sorted(unclear.to_list()), reading.known)
         has_numbers = len(texts.numbers) > 0 or len(unclear) < len(distinct)
-        if texts.words or not (has_numbers or must):
+        if not has_numbers and not must:
+            return None, PLAIN
+        if texts.words:
             words = [*texts.words, *texts.missing]
             check_words(
                 name,

@@ -1,16 +1,36 @@
-"""Which formats there are, and what happens where one cannot be written."""
+"""The formats of a report."""
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from fourfifths._cli.main import main
-from fourfifths._evidence.compose import save
 from fourfifths._evidence.formats import registry
+from fourfifths._evidence.formats.registry import FORMATS, ReportFormat, format_of, render
 from fourfifths._evidence.report import Report
 from fourfifths.errors import OptionError
+
+REPORT = Report(title="Türkçe", template="full")
+
+
+@pytest.mark.parametrize("ending", [".html", ".md", ".json"])
+def test_every_format_of_text_renders(ending):
+    assert "Türkçe" in render(REPORT, format_of(Path(f"a{ending.upper()}"))).decode()
+
+
+def test_json_is_the_report_itself():
+    assert json.loads(render(REPORT, FORMATS[".json"])) == REPORT.to_dict()
+
+
+def test_a_format_that_needs_more_names_what_to_install(monkeypatch):
+    form = ReportFormat(module="no_such_module", function="render", extra="office")
+    monkeypatch.setattr(registry, "FORMATS", {".docx": form})
+    with pytest.raises(OptionError, match=r"not installed; pip install 'fourfifths\[office\]'"):
+        format_of(Path("a.docx"))
 
 
 @pytest.mark.parametrize(
@@ -39,12 +59,12 @@ def test_a_missing_package_is_one_line_that_names_the_extra(
 @pytest.mark.parametrize("ending", [".pdf", ".docx", ".xlsx"])
 def test_a_report_is_saved_by_its_ending(ending, tmp_path):
     path = tmp_path / f"memo{ending.upper()}"
-    save(Report(title="t", template="full"), path, paper="a4")
+    REPORT.save(path, paper="a4")
     start = b"%PDF-1.7" if ending == ".pdf" else b"PK\x03\x04"
     assert path.read_bytes().startswith(start)
 
 
 def test_a_size_of_paper_that_there_is_not(tmp_path):
     with pytest.raises(OptionError, match=r"paper='A5': expected one of 'letter', 'a4'"):
-        save(Report(title="t", template="full"), tmp_path / "t.pdf", paper="A5")
+        REPORT.save(tmp_path / "t.pdf", paper="A5")
     assert list(tmp_path.iterdir()) == []

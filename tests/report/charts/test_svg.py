@@ -81,6 +81,12 @@ def test_the_text_alternative_has_title_and_numbers():
     assert drawn(chart).get("role") == "img"
 
 
+def test_labels_of_lines_that_are_close_stand_to_the_sides():
+    lines = (Line(value=0.48, label="must exceed 0.480"), Line(value=0.5, label="guessing"))
+    texts = {text.text: text.get("text-anchor") for text in drawn(dots(lines=lines)).iter("text")}
+    assert (texts["must exceed 0.480"], texts["guessing"]) == ("end", "start")
+
+
 def test_a_gap_divides_a_curve():
     curve = Curve(label="", x=(1, 2, 3), y=(0.1, NAN, 0.3))
     assert runs(curve, curve.y, curve.y) == [[(1, 0.1, 0.1)], [(3, 0.3, 0.3)]]

@@ -22,11 +22,11 @@ from fourfifths._evidence.formats.html import SUBTITLES, is_lead
 from fourfifths._evidence.formats.paper import (
     MAX_WHOLE_ROWS,
     NO_DATE,
-    Paper,
     file_date,
     narrow_sheets,
     running_title,
 )
+from fourfifths._evidence.formats.registry import Paper
 from fourfifths._evidence.formats.typesetting import chart_png
 from fourfifths._evidence.report import Field, Part, Report
 from fourfifths._report.charts.chart import Chart

@@ -8,6 +8,7 @@ from fourfifths._evidence.report import Part, Report, anchor
 from fourfifths._report.html.page import render_page
 
 HERE = Path(__file__).parent
+MIN_PARTS_FOR_CONTENTS = 4
 SUBTITLES = {
     "full": "Measured selection rates, impact ratios, tests, and what they rest on",
     "ll144": "New York City Local Law 144, 6 RCNY 5-303(a)",
@@ -28,7 +29,7 @@ def report_html(report: Report) -> str:
         contents=contents_of(report),
         heads=term_heads(report),
         term_ids=term_ids(report),
-        has_contents=len(report.parts) > 2,
+        has_contents=len(report.parts) >= MIN_PARTS_FOR_CONTENTS,
         is_lead=is_lead,
     )
 

@@ -1,30 +1,20 @@
-"""What the formats for paper share: the size of the page, the date, tables that fit its width."""
+"""What the formats for paper share: the date, the running title, tables that fit the page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime, time
-from typing import Literal, get_args
 
 from fourfifths._evidence.report import Report
 from fourfifths._report.document import Sheet
 from fourfifths._text import printable
-from fourfifths.errors import OptionError, listed
 
 NO_DATE = datetime(1980, 1, 1)  # the earliest of a zip file, for a report that states no date
-# The laws that most reports are about are American, and so is the default.
-Paper = Literal["letter", "a4"]
 MAX_COLUMNS = 9
 MAX_HEAD = 80  # letters above a column
 MAX_WHOLE_ROWS = 14  # a table of at most so many rows stays on one page
 MAX_RUNNING_TITLE = 90  # letters at the head of a page
-
-
-def check_paper(paper: str) -> None:
-    """Refuse a size of paper that there is not."""
-    if paper not in get_args(Paper):
-        raise OptionError(f"paper={paper!r}: expected one of {listed(get_args(Paper))}")
 
 
 def report_date(report: Report) -> date | None:

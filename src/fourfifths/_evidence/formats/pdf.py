@@ -15,11 +15,11 @@ from typing import Any
 from fourfifths._evidence.formats.html import SUBTITLES, is_lead
 from fourfifths._evidence.formats.paper import (
     MAX_WHOLE_ROWS,
-    Paper,
     narrow_sheets,
     report_date,
     running_title,
 )
+from fourfifths._evidence.formats.registry import Paper
 from fourfifths._evidence.formats.typesetting import Standard, chart_drawing, typeset
 from fourfifths._evidence.report import Field, Part, Report
 from fourfifths._report.document import Sheet

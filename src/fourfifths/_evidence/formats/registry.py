@@ -10,11 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
 
-from fourfifths._evidence.formats.paper import Paper
-from fourfifths._evidence.report import Report
 from fourfifths._results import json_text
 from fourfifths.errors import OptionError, listed
+
+if TYPE_CHECKING:
+    from fourfifths._evidence.report import Report
+
+
+# The laws that most reports are about are American, and so is the default.
+Paper = Literal["letter", "a4"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +80,8 @@ def format_of(path: Path) -> ReportFormat:
 
 def render(report: Report, form: ReportFormat, *, paper: Paper = "letter") -> bytes:
     """Return a report in a format; the size of the paper matters to formats with pages only."""
+    if paper not in get_args(Paper):
+        raise OptionError(f"paper={paper!r}: expected one of {listed(get_args(Paper))}")
     module = import_module(f"{__package__}.{form.module}")
     options = {"paper": paper} if form.has_pages else {}
     content: str | bytes = getattr(module, form.function)(report, **options)

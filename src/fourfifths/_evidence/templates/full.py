@@ -14,7 +14,7 @@ from fourfifths._evidence.templates.parts import (
     attribute_parts,
     further_parts,
     note_part,
-    tests_part,
+    significance_part,
 )
 from fourfifths._report.rule import checklist_sections
 
@@ -32,7 +32,7 @@ def full_report(
     checklist = checklist_sections(impact.rule)
     parts = (
         *attribute_parts(evidence),
-        tests_part(evidence),
+        significance_part(evidence),
         *further_parts(evidence),
         *(
             (Part(id="checklist", title="Checklist of the rule", sections=checklist),)

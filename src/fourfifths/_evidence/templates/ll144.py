@@ -8,6 +8,7 @@ published report is found.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,7 @@ COVER = (
     *("organization", "tool", "distribution_date", "audit_date", "auditor", "data_source"),
     *("data_kind", "data_reason"),
 )
+PROVENANCE = ("sha256", "date", "version")
 REGULATION = "https://codelibrary.amlegal.com/codes/newyorkcity/latest/NYCrules/0-0-0-138391"
 NEEDED_FOR_AUDITS_JSON = ("audit_date", "job_url", "report_url", "tool")
 
@@ -56,8 +58,8 @@ def ll144_report(
         finding_title="About these figures",
         finding=(about(impact),),
         parts=tuple(parts),
-        # Two lines are enough to make the summary again; the rest belongs in a full report.
-        provenance=tuple(field for field in provenance if field.key in ("sha256", "version")),
+        # Enough to recognise the data; the rest belongs in a full report.
+        provenance=tuple(field for field in provenance if field.key in PROVENANCE),
     )
 
 
@@ -113,7 +115,10 @@ def category_section(
     if not excluded:
         return section
     reason = stated.get("exclusion_reason", "the justification is not stated")
-    names = ", ".join(f"{group.group} ({group.share:.1%})" for group in excluded)
+    # Rounded down: 1.96% is under 2%, and 2.0% would not look so.
+    names = ", ".join(
+        f"{group.group} ({math.floor(1000 * group.share) / 10:.1f}%)" for group in excluded
+    )
     sentence = (
         f"Excluded from the impact ratios, each under 2% of the data (6 RCNY 5-301): {names}. "
         f"{LABELS['exclusion_reason']}: {reason.rstrip('.')}."

@@ -54,7 +54,7 @@ def attribute_parts(evidence: Evidence) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def tests_part(evidence: Evidence) -> Part:
+def significance_part(evidence: Evidence) -> Part:
     """Return the tests, the effect sizes and the shortfalls of all attributes."""
     groups = [group for attribute in evidence.impact for group in attribute.groups_and_total]
     return Part(
@@ -108,10 +108,10 @@ def result_part(
     if result is None:
         return ()
     # The rule is said once, with the finding.
-    said = {*rule_paragraphs(evidence.impact.rule), rule_line(evidence.impact.rule)}
+    rule_texts = {*rule_paragraphs(evidence.impact.rule), rule_line(evidence.impact.rule)}
     document = to_document(result)
     part = document_part(document, id=name, title=heading, charts=to_charts(result), result=result)
-    explanations = tuple(text for text in part.explanations if text not in said)
+    explanations = tuple(text for text in part.explanations if text not in rule_texts)
     return (replace(part, explanations=explanations),)
 
 

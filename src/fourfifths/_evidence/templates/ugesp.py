@@ -14,7 +14,7 @@ from fourfifths._evidence.templates.parts import (
     attribute_parts,
     further_parts,
     note_part,
-    tests_part,
+    significance_part,
 )
 from fourfifths._text import alternatives
 
@@ -87,7 +87,7 @@ def ugesp_memo(
         facts,
         process,
         *attribute_parts(evidence),
-        tests_part(evidence),
+        significance_part(evidence),
         *further_parts(evidence),
         records,
         *note_part(evidence),

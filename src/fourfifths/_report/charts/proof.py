@@ -85,13 +85,12 @@ def block_chart(counts: IntArray, *, labels: Sequence[str]) -> BarChart:
     difference = float((shares.max(axis=0) - shares.min(axis=0)).max())
     return BarChart(
         title=(
-            f"Every group has almost the same share of its rows in each of {counts.shape[1]} "
-            "blocks, so a rule that sees only the block cannot tell the groups apart"
+            f"The shares of the groups in {counts.shape[1]} blocks differ by at most "
+            f"{100 * difference:.2f} percentage points; the less they differ, the less a rule that "
+            "sees only the block can tell the groups apart"
         ),
         alt=(
-            f"The shares of two groups differ by at most {100 * difference:.2f} percentage points "
-            "in any block. "
-            + " ".join(
+            " ".join(
                 f"{labels[row]}: from {shares[row].min():.2%} to {shares[row].max():.2%} of its "
                 "rows in a block."
                 for row in largest

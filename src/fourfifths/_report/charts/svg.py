@@ -35,7 +35,8 @@ LETTER_WIDTH = 6.6
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4", "1 2", "12 3", "6 2 1 2")
 # For a chart that stands alone; in a page the page's own style sheet is used.
 STANDALONE_STYLE = (
-    "text{font:13px system-ui,sans-serif;fill:#1b1f24}.muted{fill:#57606a}"
+    "text{font:13px system-ui,sans-serif;fill:#1b1f24;paint-order:stroke;stroke:#fff;"
+    "stroke-width:3px}.muted{fill:#57606a}"
     ".grid{stroke:#d8dee4}.axis{stroke:#57606a}.threshold{stroke:#1b1f24;stroke-width:1.5;"
     "stroke-dasharray:5 3}.mark,.span{stroke:#0b5cad;fill:#0b5cad}.span{stroke-width:3}"
     ".indicated{stroke:#a8201a;fill:#a8201a}.open{fill:#fff}.reference{stroke:#57606a;"
@@ -178,7 +179,7 @@ def draw_dots(chart: DotChart) -> Drawing:
         label = printable(mark.label)
         room = MAX_LABEL - len(mark.detail) - 2
         label = label if len(label) <= room else f"{label[: room - 1]}…"
-        drawing.text(LEFT, y - 12, f"{label}  {mark.detail}" if mark.detail else label)
+        drawing.text(LEFT, y - 12, f"{label}: {mark.detail}" if mark.detail else label)
         kind = mark.kind if mark.kind in ("indicated", "reference") else ""
         if not math.isnan(mark.low):
             is_open = math.isnan(mark.high) or mark.high > chart.limits[1]
@@ -210,13 +211,25 @@ def draw_dots(chart: DotChart) -> Drawing:
 def draw_vertical_lines(
     drawing: Drawing, lines: Sequence[Line], x: Callable[[float], float], bottom: float
 ) -> None:
-    """Draw labelled lines from top to bottom."""
-    for line in lines:
+    """Draw labelled lines from top to bottom; labels that would overlap stand to the sides."""
+    ordered = sorted(lines, key=lambda line: line.value)
+    for index, line in enumerate(ordered):
+        line_x = x(line.value)
         kind = "threshold" if line.is_threshold else "axis"
-        drawing.line((x(line.value), TOP - 4), (x(line.value), bottom), kind=kind)
+        drawing.line((line_x, TOP - 4), (line_x, bottom), kind=kind)
         half = LETTER_WIDTH * len(line.label) / 2
-        middle = min(max(x(line.value), LEFT + half), RIGHT - half)
-        drawing.text(middle, TOP - 8, line.label, anchor="middle")
+        label_x, anchor = min(max(line_x, LEFT + half), RIGHT - half), "middle"
+        if index + 1 < len(ordered) and is_crowded(line, ordered[index + 1], x):
+            label_x, anchor = line_x + 3, "end"
+        elif index and is_crowded(ordered[index - 1], line, x):
+            label_x, anchor = line_x - 3, "start"
+        drawing.text(label_x, TOP - 8, line.label, anchor=anchor)
+
+
+def is_crowded(first: Line, second: Line, x: Callable[[float], float]) -> bool:
+    """Return whether the labels of two lines would overlap if both stood in the middle."""
+    width = LETTER_WIDTH * (len(first.label) + len(second.label)) / 2
+    return x(second.value) - x(first.value) < width + LETTER_WIDTH
 
 
 def draw_axes(
@@ -260,12 +273,12 @@ def draw_curves(chart: CurveChart) -> Drawing:
         is_right = x(line.value) > (PLOT_LEFT + RIGHT) / 2
         offset, anchor = (-5, "end") if is_right else (5, "start")
         drawing.text(x(line.value) + offset, bottom - 8, line.label, anchor=anchor)
-    for at, mark in chart.marks:
+    for mark_x, mark in chart.marks:
         kind = "span indicated" if mark.kind == "indicated" else "span"
         if not math.isnan(mark.low):
-            drawing.line((x(at), y(mark.low)), (x(at), y(mark.high)), kind=kind)
+            drawing.line((x(mark_x), y(mark.low)), (x(mark_x), y(mark.high)), kind=kind)
         if not math.isnan(mark.value):
-            drawing.mark(x(at), y(mark.value), mark.kind)
+            drawing.mark(x(mark_x), y(mark.value), mark.kind)
     for index, curve in enumerate(chart.curves):
         top = drawing.next_line()
         drawing.path(
@@ -306,17 +319,17 @@ def draw_curve(
     """Draw a curve and its band; colour and dashes follow from its number among the curves."""
     color = index % COLOR_COUNT
     for run in runs(curve, curve.low, curve.high) if curve.low else ():
-        lower = [(x(at), y(low)) for at, low, _ in run]
-        upper = [(x(at), y(high)) for at, _, high in run]
+        lower = [(x(value), y(low)) for value, low, _ in run]
+        upper = [(x(value), y(high)) for value, _, high in run]
         drawing.area([*lower, *upper[::-1]], kind=f"band f{color}")
     for run in runs(curve, curve.y, curve.y):
-        points = [(x(at), y(value)) for at, value, _ in run]
+        points = [(x(value), y(height)) for value, height, _ in run]
         drawing.path(points, kind=f"curve c{color}", dashes=DASHES[index % len(DASHES)])
         # Few points are stages or amounts: each is a value of its own.
         if len(curve.x) <= MAX_DOTTED_POINTS and not curve.is_stepped:
             drawing.shapes += [
-                f'<circle cx="{at:.1f}" cy="{value:.1f}" r="3" class="f{color}"/>'
-                for at, value in points
+                f'<circle cx="{left:.1f}" cy="{top:.1f}" r="3" class="f{color}"/>'
+                for left, top in points
             ]
 
 
@@ -331,13 +344,13 @@ def runs(
     >>> runs(curve, curve.y, curve.y)
     [[(1, 5, 5), (1, 6, 6), (2, 6, 6)]]
     """
-    found: list[list[tuple[float, float, float]]] = [[]]
-    for at, lower, upper in zip(curve.x, low, high, strict=True):
+    segments: list[list[tuple[float, float, float]]] = [[]]
+    for value, lower, upper in zip(curve.x, low, high, strict=True):
         if math.isnan(lower) or math.isnan(upper):
-            found.append([])
+            segments.append([])
         else:
-            found[-1].append((at, lower, upper))
-    kept = [run for run in found if run]
+            segments[-1].append((value, lower, upper))
+    kept = [run for run in segments if run]
     if not curve.is_stepped:
         return kept
     return [
@@ -345,8 +358,8 @@ def runs(
             run[0],
             *(
                 corner
-                for (at, _, _), following in pairwise(run)
-                for corner in ((at, following[1], following[2]), following)
+                for (value, _, _), following in pairwise(run)
+                for corner in ((value, following[1], following[2]), following)
             ),
         ]
         for run in kept
@@ -379,7 +392,7 @@ def draw_bars(chart: BarChart) -> Drawing:
             f'<rect x="{LEFT}" y="{top - 11:.1f}" width="14" height="12" '
             f'class="bar b{order % COLOR_COUNT}"/>'
         )
-        place = ("first", "second", "third", "fourth")[order % COLOR_COUNT]
-        drawing.text(LEFT + 22, top, f"{bars.label} ({place} bar)")
+        ordinal = ("first", "second", "third", "fourth")[order % COLOR_COUNT]
+        drawing.text(LEFT + 22, top, f"{bars.label} ({ordinal} bar)")
     drawing.height += 6
     return drawing

@@ -8,43 +8,44 @@ that gives the threshold 1/2 - beta/8.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 
+import fourfifths
+from fourfifths._paper.experiments import Settings
+from fourfifths._paper.panels import THRESHOLD, Curves, Row, new_figure
 from fourfifths._plot.style import BELOW, LINE, OTHER
-from fourfifths._stats.balanced_error import ber_threshold
 
-THRESHOLD = 0.8
 BETAS = np.linspace(0, THRESHOLD, 81)
 MARKED_BETAS = (0.1, 0.3, 0.5)
 CONTOURS = (0.1, 0.2, 0.3, 0.4)
 
 
-def threshold_points() -> list[dict[str, float]]:
+def threshold_rows(_: Curves, __: Settings) -> list[Row]:
     """Return, for each rate of the group, where the BER contour meets the four-fifths line.
 
     Examples
     --------
-    >>> threshold_points()[10]
+    >>> from pathlib import Path
+    >>> settings = Settings(amounts=(0.0,), repeats=1, n_jobs=1, cells=Path())
+    >>> threshold_rows({}, settings)[10]
     {'beta': 0.1, 'reference_rate': 0.125, 'ber_threshold': 0.4875}
     """
     return [
         {
             "beta": round(float(beta), 4),
             "reference_rate": round(float(beta) / THRESHOLD, 6),
-            "ber_threshold": round(float(ber_threshold(beta, THRESHOLD)), 6),
+            "ber_threshold": round(float(fourfifths.ber_threshold(beta, THRESHOLD)), 6),
         }
         for beta in BETAS
     ]
 
 
-def draw_threshold(points: Sequence[Mapping[str, float]]) -> Figure:
+def draw_threshold(rows: Sequence[Row]) -> Figure:
     """Draw the contours of the BER, the four-fifths line, and the threshold at three rates."""
-    figure = Figure(figsize=(3.4, 3.6), layout="constrained")  # a journal's column
-    axis = figure.subplots()
-    axis.spines[["top", "right"]].set_visible(False)
+    figure, (axis,) = new_figure(1, answers="the contours of section 4.1", height=3.2)
     rate = np.linspace(0, 1, 101)
     group, reference = np.meshgrid(rate, rate)
     lines = axis.contour(
@@ -63,11 +64,11 @@ def draw_threshold(points: Sequence[Mapping[str, float]]) -> Figure:
         colors="0.4",
     )
     axis.plot([0, 1], [0, 1], color=LINE, linewidth=0.8, label="impact ratio 1, BER .5")
-    betas = [row["beta"] for row in points]
-    line = [row["reference_rate"] for row in points]
+    betas = [row["beta"] for row in rows]
+    line = [row["reference_rate"] for row in rows]
     axis.fill_between(betas, line, 1, color=BELOW, alpha=0.12, linewidth=0)
     axis.plot(betas, line, color=BELOW, label="impact ratio .8 (shaded: below)")
-    for row in points:
+    for row in rows:
         beta, height, ber = row["beta"], row["reference_rate"], row["ber_threshold"]
         if beta not in MARKED_BETAS:
             continue

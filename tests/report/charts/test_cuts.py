@@ -1,0 +1,24 @@
+"""The chart of the cuts of a score."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import fourfifths
+from fourfifths._report.charts import to_charts
+
+HAND = pd.DataFrame({"group": ["women"] * 4 + ["men"] * 4, "score": [1, 2, 3, 5, 2, 4, 4, 5]})
+
+
+def test_the_ratio_at_each_cut_and_the_chosen_one():
+    result = fourfifths.cuts(HAND, protected="group", score="score", reference="men", select=4)
+    (chart,) = to_charts(result)
+    (curve,) = chart.curves
+    assert curve.x == (1, 2, 3, 4, 5)
+    # Of the men 4, 4, 3, 3 and 1 of 4 reach the cut; of the women 4, 3, 2, 1 and 1.
+    assert curve.y == pytest.approx((1, 3 / 4, 2 / 3, 1 / 3, 1))
+    assert curve.is_stepped
+    assert chart.title == "group: women is below 4/5 at 3 of 5 cuts"
+    assert "lowest ratio 0.333" in chart.alt
+    assert [line.label for line in chart.x_lines] == ["chosen: 4"]
