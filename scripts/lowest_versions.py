@@ -13,7 +13,7 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-EXTRAS = ("test", "excel", "fast")
+EXTRAS = ("test", "excel", "fast", "office", "pdf", "sign")
 MINIMUM = re.compile(r"(?P<name>[\w.-]+)>=(?P<version>[\w.]+)")
 
 

@@ -180,7 +180,9 @@ def test_markdown_holds_no_live_markup(text):
 def test_csv_comes_back_as_it_went_in(text):
     written = records_csv(everywhere(text).to_records())
     records = list(csv.DictReader(io.StringIO(written, newline="")))
-    assert text in [record["group"] for record in records]
+    # A text that begins as a formula does is written after an apostrophe.
+    groups = [re.sub(r"^'(?='*[=+\-@\t\r])", "", record["group"]) for record in records]
+    assert text in groups
 
 
 @pytest.mark.parametrize("text", HOSTILE)

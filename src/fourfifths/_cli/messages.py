@@ -80,6 +80,7 @@ OPTIONS: Mapping[str, Option] = {
     "outcome": Option(name="--outcome", is_leading=True),
     "pairs": Option(name="--pairs"),
     "persons": Option(name="--persons"),
+    "paper": Option(name="--paper"),
     "parts": Option(name="--part"),
     "period": Option(name="--period"),
     "protected": Option(name="--protected", is_leading=True),

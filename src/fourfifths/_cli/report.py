@@ -43,6 +43,13 @@ if TYPE_CHECKING:
     from fourfifths._evidence.report import Report
 
 
+class PaperSize(StrEnum):
+    """The size of the pages of a report."""
+
+    LETTER = "letter"
+    A4 = "a4"
+
+
 class ReportPart(StrEnum):
     """What a report adds to the audit."""
 
@@ -58,7 +65,7 @@ def report(
         Path,
         typer.Option(
             metavar="FILE",
-            help="The report; its ending says the format: .html, .md or .json.",
+            help="The report; its ending says the format: .html, .pdf, .docx, .xlsx, .md or .json.",
             show_default=False,
         ),
     ],
@@ -88,6 +95,9 @@ def report(
             "template full, else none]",
         ),
     ] = None,
+    paper: Annotated[
+        PaperSize, typer.Option(help="The size of the pages of .pdf and .docx.")
+    ] = PaperSize.LETTER,
     audits_json: Annotated[
         Path | None,
         typer.Option(
@@ -228,7 +238,7 @@ def report(
             Field(key="date", label="Made on", text=origin.date),
         ),
     )
-    for_readers(composed).save(out)
+    for_readers(composed).save(out, paper=paper.value)
     typer.echo(f"wrote {out}", err=True)
     if audits_json is not None:
         write_whole(audits_json, f"{json_text(discovery_content or {})}\n")

@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from fourfifths._evidence.formats.registry import format_of, render
+from fourfifths._evidence.formats.registry import Paper, format_of, render
 from fourfifths._report.charts.chart import Chart
 from fourfifths._report.document import Document, Section, Sheet, Tone
 from fourfifths._results import Result
@@ -163,18 +163,25 @@ class Report:
     provenance: tuple[Field, ...] = ()
     language: str = "en"
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, paper: Paper = "letter") -> None:
         """Write the report; the ending of the name says the format. It appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            A name ending in .html, .pdf, .docx, .xlsx, .md or .json.
+        paper : {"letter", "a4"}
+            The size of the pages of .pdf and .docx.
 
         Raises
         ------
         OptionError
-            If there is no such format, or what it needs is not installed.
+            If there is no such format or paper, or what the format needs is not installed.
         OutputError
             If the file cannot be written.
         """
         target = Path(path)
-        content = render(self, format_of(target))
+        content = render(self, format_of(target), paper=paper)
         replace_file(target, lambda temporary: temporary.write_bytes(content))
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,13 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from fourfifths._results import json_text
 from fourfifths.errors import OptionError, listed
 
 if TYPE_CHECKING:
     from fourfifths._evidence.report import Report
+
+
+# The laws that most reports are about are American, and so is the default.
+Paper = Literal["letter", "a4"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,17 +33,23 @@ class ReportFormat:
         Where in this folder the renderer is; it takes a `Report`.
     extra : str
         The extra of the package that it needs; empty if it needs none.
+    has_pages : bool
+        Whether the renderer also takes the size of the paper.
     """
 
     module: str
     function: str
     extra: str = ""
+    has_pages: bool = False
 
 
 FORMATS: Mapping[str, ReportFormat] = {
     ".html": ReportFormat(module="html", function="report_html"),
     ".md": ReportFormat(module="markdown", function="report_markdown"),
     ".json": ReportFormat(module="registry", function="report_json"),
+    ".pdf": ReportFormat(module="pdf", function="report_pdf", extra="pdf", has_pages=True),
+    ".docx": ReportFormat(module="docx", function="report_docx", extra="office", has_pages=True),
+    ".xlsx": ReportFormat(module="xlsx", function="report_xlsx", extra="office"),
 }
 
 
@@ -68,10 +78,13 @@ def format_of(path: Path) -> ReportFormat:
     return form
 
 
-def render(report: Report, form: ReportFormat) -> bytes:
-    """Return a report in a format."""
+def render(report: Report, form: ReportFormat, *, paper: Paper = "letter") -> bytes:
+    """Return a report in a format; the size of the paper matters to formats with pages only."""
+    if paper not in get_args(Paper):
+        raise OptionError(f"paper={paper!r}: expected one of {listed(get_args(Paper))}")
     module = import_module(f"{__package__}.{form.module}")
-    content: str | bytes = getattr(module, form.function)(report)
+    options = {"paper": paper} if form.has_pages else {}
+    content: str | bytes = getattr(module, form.function)(report, **options)
     return content.encode() if isinstance(content, str) else content
 
 
