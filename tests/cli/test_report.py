@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from parsed_html import ParsedPage
 
 from fourfifths._cli.report import ReportPart, parts_of
 from fourfifths.errors import OptionError
+
+UGESP = ("report", "ricci", "--template", "ugesp")
 
 
 def test_a_memo_of_a_shipped_data_set(shell):
@@ -65,7 +68,6 @@ def test_the_summary_for_new_york_and_how_it_is_found(shell):
         (("--template", "memo", "--out", "a.html"), "--template memo: no such template"),
         (("--out", "a.doc"), "--out a.doc: a report cannot be written as .doc; expected"),
         (("--out", "no/a.html"), "--out no/a.html: there is no folder"),
-        (("--out", "."), "cannot be written"),
         (("--out", "a.html", "--field", "auditr=A"), "--field auditr: no such field"),
         (("--out", "a.html", "--field", "A"), "--field A: expected key=value"),
         (("--out", "a.html", "--fields", "no.toml"), "no.toml: cannot be read"),
@@ -98,3 +100,33 @@ def test_the_audited_file_is_not_overwritten(shell):
 def test_none_stands_alone():
     with pytest.raises(OptionError, match="contradicts"):
         parts_of([ReportPart.NONE, ReportPart.REPAIR])
+
+
+def test_a_pack_holds_every_format_and_is_verified(shell, tmp_path):
+    assert shell("keygen", "auditor").code == 0
+    answer = shell(*UGESP, "--out", "ricci.zip", "--sign", "auditor")
+    assert (answer.code, answer.out) == (0, "")
+    with zipfile.ZipFile(tmp_path / "ricci.zip") as pack:
+        names = set(pack.namelist())
+        figures = json.loads(pack.read("report.json"))
+    endings = ("html", "pdf", "docx", "xlsx", "md", "json")
+    assert names == {f"report.{ending}" for ending in endings} | {
+        "manifest.json",
+        "manifest.json.sig",
+    }
+    assert figures["template"] == "ugesp"
+    checked = shell("verify", "ricci.zip", "ricci", "--trust", "auditor.pub")
+    assert checked.code == 0
+    assert checked.out.startswith("verified: ricci.zip is as the trusted key signed it")
+
+
+def test_a_folder_gets_every_format(shell, tmp_path):
+    for _ in range(2):  # a folder that is there already is written to as well
+        assert shell(*UGESP, "--out", "all").code == 0
+    assert len(list((tmp_path / "all").iterdir())) == 6
+
+
+def test_only_a_pack_is_signed(shell):
+    answer = shell(*UGESP, "--out", "ricci.html", "--sign", "auditor")
+    assert (answer.code, answer.err.count("\n")) == (2, 1)
+    assert "--sign auditor: signs a pack; name one: --out report.zip" in answer.err

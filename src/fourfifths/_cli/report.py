@@ -35,12 +35,16 @@ from fourfifths._cli.options import (
     opened,
     provenance_of,
     reference_of,
+    signing_key,
     with_births,
 )
 from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from fourfifths._evidence.report import Report
+
+
+PACK_ENDING = ".zip"
 
 
 class PaperSize(StrEnum):
@@ -64,8 +68,9 @@ def report(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="FILE",
-            help="The report; its ending says the format: .html, .pdf, .docx, .xlsx, .md or .json.",
+            metavar="FILE|FOLDER",
+            help="The report; its ending says the format: .html, .pdf, .docx, .xlsx, .md, .json; "
+            ".zip: a pack of all of them that 'fourfifths verify' checks; a folder: all of them.",
             show_default=False,
         ),
     ],
@@ -105,6 +110,12 @@ def report(
             metavar="FILE",
             help="With template ll144: write the file by which the published report is found "
             "(draft-dkg-audits-json).",
+        ),
+    ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEY", help="Sign the pack with this private key, which 'keygen' made."
         ),
     ] = None,
     protected: SeparateProtected = None,
@@ -177,21 +188,19 @@ def report(
     """
     from fourfifths._evidence.compose import report as compose
     from fourfifths._evidence.fields import read_fields
-    from fourfifths._evidence.formats.registry import format_of
+    from fourfifths._evidence.filed import subject_of
+    from fourfifths._evidence.pack import report_files, write_files, write_pack
     from fourfifths._evidence.report import Field
     from fourfifths._evidence.templates.ll144 import audits_json as discovery
     from fourfifths._results import json_text
     from fourfifths._tables.files import write_whole
 
     # Whatever could not be written is refused before anything is computed.
-    format_of(out)
-    for option, path in (("--out", out), ("--audits-json", audits_json)):
-        if path is not None:
-            check_writable(option, path)
-            if is_same_file(path, Path(source)):
-                raise OutputError(
-                    f"{option} {path}: is the file that is audited; choose another name"
-                )
+    check_out(source, out, audits_json=audits_json)
+    is_pack, is_folder = out.suffix.lower() == PACK_ENDING, not out.suffix
+    if sign is not None and not is_pack:
+        raise OptionError(f"--sign {sign}: signs a pack; name one: --out report.zip")
+    key = signing_key(sign, out)
     stated = read_fields(field or (), fields)
     if audits_json is not None and template != "ll144":
         raise OptionError(f"--audits-json {audits_json}: belongs to --template ll144")
@@ -238,11 +247,34 @@ def report(
             Field(key="date", label="Made on", text=origin.date),
         ),
     )
-    for_readers(composed).save(out, paper=paper.value)
+    readable = for_readers(composed)
+    if is_pack:
+        files = report_files(readable, paper=paper.value)
+        write_pack(out, files, command=origin.command, data=subject_of(source), key=key)
+    elif is_folder:
+        write_files(out, report_files(readable, paper=paper.value))
+    else:
+        readable.save(out, paper=paper.value)
     typer.echo(f"wrote {out}", err=True)
     if audits_json is not None:
         write_whole(audits_json, f"{json_text(discovery_content or {})}\n")
         typer.echo(f"wrote {audits_json}", err=True)
+
+
+def check_out(source: str, out: Path, *, audits_json: Path | None) -> None:
+    """Refuse what could not be written: a format, a folder, or the file that is audited."""
+    from fourfifths._evidence.formats.registry import FORMATS, format_of
+
+    has_all_formats = not out.suffix or out.suffix.lower() == PACK_ENDING
+    for ending in FORMATS if has_all_formats else (out.suffix,):
+        format_of(Path(f"{out}{ending}") if has_all_formats else out)
+    for option, path in (("--out", out), ("--audits-json", audits_json)):
+        if path is None:
+            continue
+        if out.suffix or path is not out or not path.is_dir():
+            check_writable(option, path)
+        if is_same_file(path, Path(source)):
+            raise OutputError(f"{option} {path}: is the file that is audited; choose another name")
 
 
 def parts_of(parts: Sequence[ReportPart] | None) -> list[str] | None:

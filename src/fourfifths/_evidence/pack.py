@@ -17,19 +17,24 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fourfifths._certify.result import Certificate
+from fourfifths._evidence.formats.registry import FORMATS, Paper, format_of, render
 from fourfifths._evidence.signing import Subject, envelope_of
 from fourfifths._json import is_intact, parse_json, sealed
 from fourfifths._results import json_text
 from fourfifths._tables.files import replace_file
 from fourfifths._text import printable
-from fourfifths.errors import EvidenceError, listed
+from fourfifths.errors import EvidenceError, OutputError, listed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from fourfifths._evidence.report import Report
 
 SCHEMA = "fourfifths/pack/1"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
@@ -87,6 +92,28 @@ class Pack:
 # --- writing ---
 
 
+def report_files(report: Report, *, paper: Paper = "letter") -> dict[str, bytes]:
+    """Return the files of a report's pack: the report in every format, and its certificates.
+
+    A single certificate is called ``certificate.json``; several are numbered.
+
+    Raises
+    ------
+    OptionError
+        If what a format needs is not installed.
+    """
+    files = {
+        f"report{ending}": render(report, format_of(Path(f"report{ending}")), paper=paper)
+        for ending in FORMATS
+    }
+    certificates = [part.result for part in report.parts if isinstance(part.result, Certificate)]
+    stem = Path(CERTIFICATE).stem
+    for number, certificate in enumerate(certificates, start=1):
+        name = CERTIFICATE if len(certificates) == 1 else f"{stem}-{number}.json"
+        files[name] = f"{certificate.to_json()}\n".encode()
+    return files
+
+
 def write_pack(
     path: Path,
     files: Mapping[str, bytes],
@@ -112,6 +139,20 @@ def write_pack(
     """
     content = pack_bytes(files, command=command, environment=environment(), data=data, key=key)
     replace_file(path, lambda temporary: temporary.write_bytes(content))
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files to a folder, which is made if it is missing; each appears whole or not at all."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made: {error.strerror}") from error
+    for name in files:
+        replace_file(folder / name, partial(_write_bytes, files[name]))
+
+
+def _write_bytes(content: bytes, path: Path) -> None:
+    path.write_bytes(content)
 
 
 def pack_bytes(
