@@ -28,7 +28,7 @@ from fourfifths._repair.draws import content_words, draws_of, keyed_identity, un
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._repair.repairer import Repairer
 from fourfifths._repair.streamed import ScannedFit, checked_numbers, draw_limits
-from fourfifths._tables.engines.spark import places_by, with_positions
+from fourfifths._tables.engines.spark import check_session, places_by, with_positions
 from fourfifths._tables.engines.spark_engine import (
     SparkEngine,
     SparkTable,
@@ -301,6 +301,7 @@ def _source(repairer: Repairer, frame: Any, protected: Any) -> SparkTable:
             "protected: the rows of a Spark DataFrame have no numbers that other values could "
             "follow; name columns, Repairer(protected='...')"
         )
+    check_session(frame)
     return SparkTable(
         frame=frame, unknown=unknown_tokens(repairer.unknown), reading=repairer.reading
     )

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import narwhals as nw
 
 from fourfifths import datasets
-from fourfifths._tables.engines.spark import spark_error
+from fourfifths._tables.engines.spark import check_session, spark_error
 from fourfifths._tables.files import TableFile, in_one_line, open_file
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
@@ -281,6 +281,7 @@ def _wrap(
     elif frame.implementation.is_spark_like():
         # By place: Spark reads "a.b" as a field of a struct, and names without regard to case.
         native_frame: Any = frame.to_native()
+        check_session(native_frame)
         frame = nw.from_native(native_frame.toDF(*names.values()))
     else:
         frame = frame.rename(names)

@@ -23,7 +23,13 @@ RAISED_IN_WORKER = re.compile(r"^fourfifths\.errors\.(?P<kind>\w+): (?P<message>
 LACKING_MODULE = re.compile(
     r"^ModuleNotFoundError: No module named '(?P<module>[\w.]+)'", re.MULTILINE
 )
-RAISED = re.compile(r"^(?:[\w.]+\.)?(?P<text>\w*(?:Error|Exception): .+)$", re.MULTILINE)
+ENDED_SESSION = (
+    "SparkContext was shut down",
+    "stopped SparkContext",
+    "All masters are unresponsive",
+    "SESSION_OR_CONTEXT_NOT_EXISTS",
+)
+RAISED = re.compile(r"^(?:: )?(?:[\w.]+\.)?(?P<text>\w*(?:Error|Exception): .+)$", re.MULTILINE)
 
 
 def is_spark(native: Any) -> bool:
@@ -36,6 +42,27 @@ def is_spark(native: Any) -> bool:
     """
     kind = type(native)
     return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
+
+
+def check_session(frame: Any) -> None:
+    """Raise if the session of a Spark dataframe has ended."""
+    session = frame.sparkSession
+    context = getattr(session, "_sc", None)
+    is_ended = (
+        session.is_stopped  # of Connect
+        if context is None
+        else context._jsc is None or context._jsc.sc().isStopped()
+    )
+    if is_ended:
+        raise ended_session()
+
+
+def ended_session() -> TableError:
+    """Return the error for a table whose session is gone."""
+    return TableError(
+        "the table: its Spark session has ended, or its master is not reachable; start a session "
+        "and read the table anew"
+    )
 
 
 def with_positions(frame: Any, name: str) -> Any:
@@ -164,11 +191,8 @@ def spark_error(error: BaseException) -> FourfifthsError:
             f"{_first_sentence(text, 'Reason: ')}; give executors more memory, or raise "
             "spark.task.maxFailures"
         )
-    if "SparkContext was shut down" in text or "stopped SparkContext" in text:
-        return TableError(
-            "the table: its Spark session has ended, or its master is not reachable; start a "
-            "session and read the table anew"
-        )
+    if any(phrase in text for phrase in ENDED_SESSION):
+        return ended_session()
     cause = RAISED.findall(text.partition("JVM stacktrace:")[0])
     return TableError(
         f"the table: Spark cannot compute it: {cause[-1] if cause else _first_sentence(text)}"
