@@ -570,6 +570,8 @@ class NumberFormat:
         >>> NumberFormat(decimal=",", is_percent=True).written(["83.3"])
         ['83,3%']
         """
+        if self == PLAIN:
+            return list(texts)
         unit = "%" if self.is_percent else ""
         return [text.replace(".", self.decimal) + unit for text in texts]
 
