@@ -222,9 +222,14 @@ def column_effect(
 
 def middle_rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
     """Return the middle rank of values among sorted ones, in [0, 1]."""
-    below = np.searchsorted(ordered, values, side="left")
-    up_to = np.searchsorted(ordered, values, side="right")
-    return np.asarray((below + up_to) / (2 * ordered.size), dtype=np.float64)
+    # Searches in rising order stay in the processor's cache; in any order most of them miss it.
+    order = np.argsort(values)
+    rising = values[order]
+    below = np.searchsorted(ordered, rising, side="left")
+    up_to = np.searchsorted(ordered, rising, side="right")
+    ranks = np.empty(values.size)
+    ranks[order] = (below + up_to) / (2 * ordered.size)
+    return ranks
 
 
 def earthmover_distance(values: FloatArray, strata: CodeArray) -> float:
