@@ -10,10 +10,11 @@ import narwhals as nw
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from fourfifths._arrays import BoolArray, CodeArray, FloatArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._certify.certify import MAX_ROWS, certify
 from fourfifths._certify.plan import check_options
 from fourfifths._certify.result import Certificate
+from fourfifths._effect.held_out import sampled_rows
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
 from fourfifths._repair.columns.model import Model
@@ -65,9 +66,9 @@ def effect(
     fitted : FittedRepair
     before, after : Rows
     held_out : Rows, optional
-        The rows, each repaired by a repair that was not fitted to it: these are audited, because
-        rows that a repair was fitted to look better hidden than new ones. By default `after`, for
-        rows that the repair was not fitted to.
+        The rows that `sampled_rows` chooses, each repaired by a repair that was not fitted to it:
+        these are audited, because rows that a repair was fitted to look better hidden than new
+        ones. By default those of `after`, for rows that the repair was not fitted to.
     unseen : {"error", "keep"}
         What the repair did with rows of strata that it was not fitted to.
     roles : AuditRoles, optional
@@ -105,7 +106,14 @@ def effect(
         )
     )
 
-    audited = after if held_out is None else held_out
+    positions = sampled_rows(codes, random_state=random_state)
+    audited_before, audited_after = before, after if held_out is None else held_out
+    audited_values, audited_codes = values, codes
+    if positions is not None:
+        audited_before = _rows_at(before, positions)
+        audited_after = _rows_at(after, positions) if held_out is None else held_out
+        audited_values = [column[positions] for column in values]
+        audited_codes = codes[positions]
     audits: tuple[Audit | None, Audit | None] = (None, None)
     notes = stratum_notes(fitted, codes)
     if detail == "quick":
@@ -117,8 +125,11 @@ def effect(
         try:
             audits = _audit_both(
                 fitted,
-                ((before, values), (audited, audited.numbers(column_types))),
-                codes,
+                (
+                    (audited_before, audited_values),
+                    (audited_after, audited_after.numbers(column_types)),
+                ),
+                audited_codes,
                 roles=roles,
                 random_state=random_state,
                 certify=certify,
@@ -128,6 +139,10 @@ def effect(
             # The repair itself is done, so a table that auditors cannot use must not stop it.
             notes.append(f"not audited: {error}")
         else:
+            if positions is not None:
+                notes.append(
+                    f"auditors saw a sample of {positions.size:,} of the {codes.size:,} rows"
+                )
             if roles.outcome is None:
                 notes.append("no outcome was named, so no model of it was fitted")
 
@@ -149,6 +164,10 @@ def effect(
         not_repaired=tuple(column for column in before.columns if column not in mentioned),
         notes=tuple(notes),
     )
+
+
+def _rows_at(rows: Rows, positions: IntArray) -> Rows:
+    return replace(rows, frame=rows.dataframe[positions], _columns={})
 
 
 def check_audit_roles(fitted: FittedRepair, rows: Rows, roles: AuditRoles) -> None:
@@ -361,6 +380,8 @@ def _audit(
         unknown=unknown,
         # The balanced error rate does not depend on beta, and without one it is all that is shown.
         beta=roles.beta if roles.outcome or roles.beta else 0.5,
+        # Nothing of the effect shows what each column predicts.
+        leaks=False,
         random_state=random_state,
     )
     worst = min(
