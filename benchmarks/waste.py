@@ -41,7 +41,7 @@ from fourfifths._tables.strata import fit_strata
 
 REPEATS = 3
 COLUMNS = 8
-SVM_ROWS, SVM_COLUMNS = 100_000, (6, 50)
+SVM_ROWS, SVM_COLUMNS = 20_000, (6, 50)
 ROWS_PER_GROUP, GROUP_COLUMNS, GROUP_COUNTS = 2_500, 6, (2, 5, 10)
 CATEGORY_ROWS, CATEGORIES = 200_000, 800
 LEVELS = 1_000
@@ -102,7 +102,7 @@ def frame(rows: int, columns: int = COLUMNS) -> pd.DataFrame:
 
 
 def rank_lines(rows: int) -> Iterator[Line]:
-    """The middle ranks of a repaired column, against binary searches in any order."""
+    """Yield the middle ranks of a repaired column, against binary searches in any order."""
     values = np.random.default_rng(0).normal(size=rows)
     ordered, queries = np.sort(values), values + 0.1
 
@@ -119,7 +119,7 @@ def rank_lines(rows: int) -> Iterator[Line]:
 
 
 def transform_lines(rows: int) -> Iterator[Line]:
-    """`transform` of dataframes, against the same numbers as an array."""
+    """Yield `transform` of dataframes, against the same numbers as an array."""
     values, group = numbers(rows, COLUMNS)
     columns = {f"c{index}": values[:, index].copy() for index in range(COLUMNS)}
     texts = np.array(["a", "b"])[group]
@@ -142,8 +142,9 @@ def transform_lines(rows: int) -> Iterator[Line]:
 
 
 def lookup_lines(rows: int) -> Iterator[Line]:
-    """Looking values up in knots that lie mostly in few cells of the grid, numba against numpy."""
+    """Yield lookups in knots that crowd in few cells of the grid, numba against numpy."""
     random = np.random.default_rng(0)
+    compiled = kernels.compiled_kernels()
     for name, values in {
         "log-normal (sigma 2)": random.lognormal(sigma=2, size=rows),
         "Pareto (0.7)": random.pareto(0.7, size=rows),
@@ -152,7 +153,6 @@ def lookup_lines(rows: int) -> Iterator[Line]:
     }.items():
         knots = np.unique(np.quantile(values, np.linspace(0, 1, LEVELS)))
         grid = make_grid(knots)
-        compiled = kernels.compiled_kernels()
         compiled.knots_up_to(values[:10], grid)
         yield Line(
             work=f"lookup of {rows:,} {name} values, numba against numpy",
@@ -165,7 +165,7 @@ def lookup_lines(rows: int) -> Iterator[Line]:
 
 
 def svm_lines(_: int) -> Iterator[Line]:
-    """The support vector machine's penalties, tried until they stop helping, against all 13."""
+    """Yield the svm's penalties, tried until they stop helping, against all 13."""
     for columns in SVM_COLUMNS:
         table = frame(SVM_ROWS, columns)
 
@@ -191,7 +191,7 @@ def svm_lines(_: int) -> Iterator[Line]:
 
 
 def group_lines(_: int) -> Iterator[Line]:
-    """What a row of a certificate costs with more groups, against two groups."""
+    """Yield what a row of a certificate costs with more groups, against two groups."""
     per_row = {}
     for groups in GROUP_COUNTS:
         rows = groups * ROWS_PER_GROUP
@@ -211,7 +211,7 @@ def group_lines(_: int) -> Iterator[Line]:
 
 
 def category_lines(_: int) -> Iterator[Line]:
-    """The codes of strata, against pandas' own factorize."""
+    """Yield the codes of strata, against pandas' own factorize."""
     codes = np.random.default_rng(0).integers(CATEGORIES, size=CATEGORY_ROWS)
     texts = np.array([f"school {code:04d}" for code in range(CATEGORIES)])[codes]
     column = pd.Series(texts, name="school")
@@ -237,7 +237,7 @@ def category_lines(_: int) -> Iterator[Line]:
 
 
 def repair_lines(rows: int) -> Iterator[Line]:
-    """The commands `repair` and `repair --apply`, against the work that they are asked for."""
+    """Yield the commands `repair` and `repair --apply`, against the bare work."""
     with tempfile.TemporaryDirectory() as folder:
         source, out, saved = (str(Path(folder) / name) for name in ("in.parquet", "o.parquet", "r"))
         saved += ".json"
@@ -275,7 +275,7 @@ def repair_lines(rows: int) -> Iterator[Line]:
 
 
 def import_lines(_: int) -> Iterator[Line]:
-    """A small audit, against Python with the packages that every audit needs."""
+    """Yield a small audit, against Python with the packages that every audit needs."""
     audit = "import fourfifths; fourfifths.impact('ricci')"
     yield Line(
         work="audit of Ricci from Python, against import numpy, narwhals, duckdb, pyarrow",

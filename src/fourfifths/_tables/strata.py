@@ -429,8 +429,9 @@ def _dictionary_of(column: Any) -> tuple[list[Any], IntArray] | None:
     if isinstance(column, nw.Series):
         if column.dtype == nw.Object:
             return None
-        is_arrow = column.implementation is nw.Implementation.PYARROW
-        native: Any = column.to_native() if is_arrow else column.to_arrow()
+        native: Any = column.to_native()
+        if not column.implementation.is_pyarrow():
+            native = column.to_arrow()
     elif column.dtype.kind in "OU":
         try:
             native = pa.array(column, from_pandas=True)

@@ -419,30 +419,10 @@ def from_numbers(
         # written, because 0.0 equals -0.0.
         return _new_column(column, np.where(is_changed, after, before))
     rows = np.flatnonzero(is_changed)
-    changed = after[rows]
     if not rows.size:
         return column  # some versions of Arrow and narwhals fail where no cell is set
-    cells: Any
-    if is_number:
-        numbers = changed if column_type.kind == "number" else changed.astype(np.int64)
-        if column.dtype.is_integer():
-            limits = np.iinfo(str(column.dtype).lower())
-            if numbers.min() < limits.min or limits.max < numbers.max():
-                column = column.cast(nw.Int64())
-        if is_text(column.dtype):
-            # By Arrow for every library: 52.0 is "52.0" in some and "52" in others.
-            import pyarrow as pa
-
-            texts = pa.array(numbers).cast(pa.string()).to_pylist()
-            cells = column_type.number_format.written(texts)
-        else:
-            cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
-    elif column_type.categories == TRUTH_VALUES:
-        cells = changed.astype(bool)
-    else:
-        cells = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)].tolist()
     try:
-        return _with_cells(column, rows, cells)
+        return _with_cells(*_cells_of(column, column_type, after[rows]), rows=rows)
     except Exception as error:  # each backend has errors of its own
         if not is_text(column.dtype):
             raise
@@ -451,6 +431,30 @@ def from_numbers(
             f"{listed(column_type.categories)}: give it the categories of the table that was "
             "fitted, or make it text"
         ) from error
+
+
+def _cells_of(
+    column: nw.Series[Any], column_type: ColumnType, changed: FloatArray
+) -> tuple[nw.Series[Any], Any]:
+    """Return the column in a type that can hold these numbers, and the numbers as its cells."""
+    if column_type.categories == TRUTH_VALUES:
+        return column, changed.astype(bool)
+    if column_type.kind not in ("number", "integer"):
+        categories = np.array(column_type.categories, dtype=object)
+        return column, categories[changed.astype(np.int64)].tolist()
+    numbers = changed if column_type.kind == "number" else changed.astype(np.int64)
+    if is_text(column.dtype):
+        # By Arrow for every library: 52.0 is "52.0" in some and "52" in others.
+        import pyarrow as pa
+
+        texts = pa.array(numbers).cast(pa.string()).to_pylist()
+        return column, column_type.number_format.written(texts)
+    if column.dtype.is_integer():
+        limits = np.iinfo(str(column.dtype).lower())
+        if numbers.min() < limits.min or limits.max < numbers.max():
+            column = column.cast(nw.Int64())
+    cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
+    return column, cells
 
 
 def _is_plain(column: nw.Series[Any]) -> bool:
@@ -469,7 +473,7 @@ def _new_column(column: nw.Series[Any], values: FloatArray) -> nw.Series[Any]:
     return nw.new_series(column.name, values, backend=column.implementation)
 
 
-def _with_cells(column: nw.Series[Any], rows: IntArray, cells: Any) -> nw.Series[Any]:
+def _with_cells(column: nw.Series[Any], cells: Any, *, rows: IntArray) -> nw.Series[Any]:
     """Return the column with the cells of these rows replaced, by any version of Arrow too."""
     dtype = column.dtype
     if column.implementation not in WRITTEN_WHOLE:
@@ -496,7 +500,8 @@ def _with_cells(column: nw.Series[Any], rows: IntArray, cells: Any) -> nw.Series
         new_texts = pa.array([None, *cells], type=pa.large_string()).take(pa.array(position))
         chosen = pc.if_else(pa.array(position > 0), new_texts, texts).cast(native.type)
         whole = pa.chunked_array([chosen]) if isinstance(chosen, pa.Array) else chosen
-        return nw.from_native(whole, series_only=True).alias(column.name)
+        written: nw.Series[Any] = nw.from_native(whole, series_only=True)
+        return written.alias(column.name)
     return column.scatter(rows, cells)
 
 
