@@ -354,6 +354,17 @@ def test_an_easy_certificate_is_not_what_is_required(certificate):
     assert "Not as required: auditors: 'svm', 'trees', 'forest', 'details' required" in words
 
 
+def test_a_certificate_without_leaks_is_verified_without_them(certificate):
+    options = {"protected": "group", "outcome": "hired", "leaks": False}
+    stated = fourfifths.certify(people(400, 1.0), **options, **QUICK)
+    assert stated.leaks == ()
+    assert stated.to_dict()["pairs"] == certificate.to_dict()["pairs"]
+    assert "how much each feature reveals" in str(certificate)
+    assert "how much each feature reveals" not in str(stated)
+    again = fourfifths.verify(json.loads(stated.to_json()), people(400, 1.0), progress=False)
+    assert (again.same_data, again.same_certificate) == (True, True)
+
+
 @pytest.mark.parametrize(
     ("stated", "current", "sentences"),
     [

@@ -314,6 +314,7 @@ def test_what_is_asked_of_certify() -> None:
             "favorable": None,
             "unknown": (),
             "beta": 0.5,
+            "leaks": False,
             "random_state": 3,
         }
 

@@ -15,7 +15,12 @@ from certificates import Asked
 from fourfifths import Repairer
 from fourfifths._effect.effect import AuditRoles
 from fourfifths._effect.files import FileRepair, repair_file
-from fourfifths._effect.held_out import fitted_folds, repaired_folds
+from fourfifths._effect.held_out import (
+    MAX_AUDITED_ROWS,
+    audited_rows,
+    fitted_folds,
+    repaired_folds,
+)
 from fourfifths.errors import GroupError
 
 ROWS = 200
@@ -193,3 +198,67 @@ def test_too_few_rows_to_hold_out_are_a_note_and_no_error(tmp_path: Any) -> None
     assert effect.notes[0] == (
         "not audited: too few rows to hold a fifth out: a stratum has 4, and 5 are needed"
     )
+
+
+MANY = 5 * MAX_AUDITED_ROWS  # the fewest rows of which a sample is audited
+
+
+def test_every_stratum_has_its_share_of_a_sample() -> None:
+    # Shares of 40,000: 32,000 of A; of B 1,600; of C 40, which is raised to 1,000, and of these a
+    # fifth of its 200 rows may be held out. Rows without a stratum are never sampled.
+    codes = np.repeat(np.array([0, 1, 2, -1], dtype=np.int16), [160_000, 8_000, 200, 31_800])
+    codes = np.random.default_rng(0).permutation(codes)
+    positions = audited_rows(codes, random_state=0)
+    assert positions is not None
+    assert np.bincount(codes[positions]).tolist() == [32_000, 1_600, 40]
+    assert np.all(np.diff(positions) > 0)
+    again = audited_rows(codes, random_state=1)
+    assert again is not None
+    assert set(again.tolist()) != set(positions.tolist())
+
+
+def test_a_sample_of_a_small_stratum_is_raised() -> None:
+    codes = np.repeat(np.array([0, 1], dtype=np.int16), [MANY, 10_000])
+    positions = audited_rows(codes, random_state=0)
+    assert positions is not None
+    # 40,000 times 20 / 21 of all rows, and times 1 / 21.
+    assert np.bincount(codes[positions]).tolist() == [38_095, 1_905]
+    codes = np.repeat(np.array([0, 1], dtype=np.int16), [MANY, 5_000])
+    positions = audited_rows(codes, random_state=0)
+    assert positions is not None
+    # Its share of 40,000 would be 976.
+    assert np.bincount(codes[positions]).tolist() == [39_024, 1_000]
+
+
+def test_of_few_rows_all_are_audited() -> None:
+    assert audited_rows(np.zeros(MANY - 1, dtype=np.int16), random_state=0) is None
+
+
+def test_a_sample_of_many_rows_is_repaired_by_a_fit_to_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    random = np.random.default_rng(1)
+    group = random.permutation(np.repeat(["A", "B"], MANY // 2))
+    table = pd.DataFrame({"id": np.arange(MANY), "g": group, "x": random.normal(size=MANY)})
+    fitted_to: list[set[int]] = []
+    fit = Repairer.fit
+
+    def watched(self: Repairer, table: Any, *more: Any, **options: Any) -> Repairer:
+        fitted_to.append(set(nw.from_native(table)["id"].to_list()))
+        return fit(self, table, *more, **options)
+
+    monkeypatch.setattr(Repairer, "fit", watched)
+    asked = Asked()
+    repaired = repair_file(
+        table, protected=["g"], columns=["x"], options={"scope": "column", "key": "id"}
+    )
+    effect = repaired.effect(certify=asked)
+    everyone, others = fitted_to
+    assert len(everyone) == MANY
+    assert len(others) == MANY - MAX_AUDITED_ROWS
+    before, after = (call["table"] for call in asked.calls)
+    held_out = sorted(everyone - others)
+    assert list(before["x"]) == table["x"].iloc[held_out].tolist()
+    assert len(after) == len(held_out)
+    assert list(after["g"]) == table["g"].iloc[held_out].tolist()
+    assert "auditors saw a sample of 40,000 of the 200,000 rows" in effect.notes

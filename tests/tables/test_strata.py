@@ -328,3 +328,47 @@ def test_the_same_codes_are_handed_through_without_a_copy():
         -1,
         -1,
     ]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.chunked_array([["b", None, "a"], [], ["c", "b", "a"], ["a", "b"]]),
+        # Each chunk has a dictionary of its own, and "d" is in no row.
+        pa.chunked_array(
+            [
+                pa.DictionaryArray.from_arrays([0, None, 1], ["b", "a"]),
+                pa.DictionaryArray.from_arrays([0, 2, 1, 1, 2], ["c", "a", "b"]),
+            ]
+        ),
+        pa.chunked_array([pa.DictionaryArray.from_arrays([2, None, 0, 3, 2, 0, 0, 2], [*"adbc"])]),
+    ],
+)
+def test_codes_of_texts_in_chunks_and_dictionaries(column):
+    table = pa.table({"g": column})
+    fitted, codes = fit_columns(pa.concat_tables([table] * FOUR), ("g",))
+    assert fitted.groups == (("a",), ("b",), ("c",))
+    assert codes.tolist() == [1, -1, 0, 2, 1, 0, 0, 1] * FOUR
+
+
+@pytest.mark.parametrize("to_table", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_codes_of_numbers_with_either_zero_and_nan(to_table):
+    values = np.array([0.0, -0.0, 2.5, np.nan] * FOUR)
+    fitted, codes = fit_columns(to_table({"g": values}), ("g",))
+    assert fitted.groups == ((0.0,), (2.5,))
+    assert codes.tolist() == [0, 0, 1, -1] * FOUR
+
+
+def test_codes_of_an_array_of_texts_with_tokens_and_missing_values():
+    values = np.array([f"s{code}" for code in range(40)] + ["?", None, ""], dtype=object)
+    fitted, codes = fit(np.tile(values, FOUR), unknown=("?",))
+    assert fitted.groups == tuple(sorted((f"s{code}",) for code in range(40)))
+    names = np.array([*(group[0] for group in fitted.groups), None], dtype=object)
+    expected = [*(f"s{code}" for code in range(40)), None, None, None]
+    assert names[codes].tolist() == expected * FOUR
+
+
+def test_an_empty_table_has_no_strata():
+    table = pa.table({"g": pa.chunked_array([], type=pa.string())})
+    with pytest.raises(GroupError, match="g: holds only missing values; expected at least two"):
+        fit_columns(table, ("g",))

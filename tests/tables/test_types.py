@@ -359,3 +359,32 @@ def test_a_category_that_the_type_cannot_hold_is_an_error():
     )
     with pytest.raises(ColumnError, match="column 'x': its type cannot hold all of 'S', 'M', 'L'"):
         changed(column, SIZES, [0, 1], [0, 2])
+
+
+@pytest.mark.parametrize("to_series", [pd.Series, pl.Series, pa.array])
+def test_a_whole_column_of_floats_keeps_the_sign_of_its_zeros(to_series):
+    values = np.array([-0.0, 0.0, 1.5, 2.5])
+    native = to_series(values)
+    table = pa.table({"x": native}) if isinstance(native, pa.Array) else native.to_frame("x")
+    column = nw.from_native(table, eager_only=True)["x"]
+    result = changed(column, NUMBER, values, [0.0, -0.0, 1.5, 9.0])
+    assert result.to_list() == [0.0, 0.0, 1.5, 9.0]
+    assert np.signbit(result.to_numpy()).tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize("to_table", [pl.DataFrame, pa.table])
+@pytest.mark.parametrize("column_type", [NUMBER, INTEGER])
+def test_missing_cells_and_tokens_stay_in_a_column_that_is_written_whole(to_table, column_type):
+    # -99 means missing here: it is NaN among the numbers, and stays as it is written.
+    column = nw.from_native(to_table({"x": [1.0, None, -99.0, 4.0]}), eager_only=True)["x"]
+    result = changed(column, column_type, [1, np.nan, np.nan, 4], [7, np.nan, np.nan, 4])
+    assert result.to_list() == [7.0, None, -99.0, 4.0]
+
+
+@pytest.mark.parametrize("text_type", [pa.string(), pa.large_string(), pa.string_view()])
+def test_arrow_keeps_its_type_of_text_and_its_nulls(text_type):
+    texts = pa.chunked_array([pa.array(["S", None], text_type), pa.array(["L", "M"], text_type)])
+    column = nw.from_native(pa.table({"x": texts}), eager_only=True)["x"]
+    result = changed(column, SIZES, [0, np.nan, 2, 1], [2, np.nan, 2, 0])
+    assert result.to_list() == ["L", None, "L", "S"]
+    assert result.to_native().type == text_type

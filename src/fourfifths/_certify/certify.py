@@ -77,6 +77,7 @@ def certify(
     bands: Mapping[str, Sequence[float]] | None = None,
     ages: Mapping[str, date | str] | None = None,
     unknown: str | Sequence[Any] = (),
+    leaks: bool = True,
     random_state: int = 0,
     progress: bool = True,
 ) -> Certificate:
@@ -123,6 +124,9 @@ def certify(
         As for `impact`.
     unknown : str or sequence, optional
         Values that mean missing, in every column, beside null, NaN and empty text; like "?".
+    leaks : bool
+        Whether to measure what each column predicts, alone and beside the others. It decides no
+        verdict.
     random_state : int
         The seed. The same seed and table give the same certificate.
     progress : bool
@@ -189,7 +193,7 @@ def certify(
     details = find_details(features)
     values = np.hstack([features.values, details.codes])
 
-    total = len(pairs) * len(chosen_auditors) * folds + len(plan.features)
+    total = len(pairs) * len(chosen_auditors) * folds + len(plan.features) * leaks
     with steps("auditing", total, enabled=progress) as bar:
         certificates = [
             certify_pair(
@@ -210,18 +214,20 @@ def certify(
         ]
         order = sorted(range(len(pairs)), key=lambda index: severity(certificates[index]))
         worst = pairs[order[0]]
-        leaks = find_leaks(
-            values[worst.rows],
-            worst.is_reference,
-            names=features.names,
-            kinds=features.kinds,
-            detail_sources=details.sources,
-            auditor=chosen_auditors[certificates[order[0]].strongest],
-            beta=worst.betas["group"].rate,
-            folds=folds,
-            random_state=random_state,
-            advance=bar.advance,
-        )
+        measured_leaks: tuple[Leak, ...] = ()
+        if leaks:
+            measured_leaks = find_leaks(
+                values[worst.rows],
+                worst.is_reference,
+                names=features.names,
+                kinds=features.kinds,
+                detail_sources=details.sources,
+                auditor=chosen_auditors[certificates[order[0]].strongest],
+                beta=worst.betas["group"].rate,
+                folds=folds,
+                random_state=random_state,
+                advance=bar.advance,
+            )
 
     ordered = tuple(certificates[index] for index in order)
     settings = {
@@ -231,13 +237,13 @@ def certify(
         "folds": int(folds),
         "max_rows": int(max_rows),
         "random_state": int(random_state),
-    }
+    } | ({} if leaks else {"leaks": False})
     custom = [name for name in chosen_auditors if name not in get_args(AuditorName)]
     return Certificate(
         kind="found",
         verdict=ordered[0].verdict,
         pairs=ordered,
-        leaks=leaks,
+        leaks=measured_leaks,
         table=plan.table.name,
         rows=int(sum(plan.sizes)),
         rows_audited=features.groups.size,
@@ -257,7 +263,7 @@ def certify(
             *certificate_notes(
                 plan,
                 ordered,
-                leaks=leaks,
+                leaks=measured_leaks,
                 audited=features.groups.size,
                 mixed=features.mixed,
                 custom=custom,

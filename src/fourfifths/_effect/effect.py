@@ -14,6 +14,7 @@ from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._certify.certify import MAX_ROWS, certify
 from fourfifths._certify.plan import check_options
 from fourfifths._certify.result import Certificate
+from fourfifths._effect.held_out import audited_rows
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
 from fourfifths._repair.columns.model import Model
@@ -65,9 +66,9 @@ def effect(
     fitted : FittedRepair
     before, after : Rows
     held_out : Rows, optional
-        The rows, each repaired by a repair that was not fitted to it: these are audited, because
-        rows that a repair was fitted to look better hidden than new ones. By default `after`, for
-        rows that the repair was not fitted to.
+        The rows that `audited_rows` chooses, each repaired by a repair that was not fitted to it:
+        these are audited, because rows that a repair was fitted to look better hidden than new
+        ones. By default those of `after`, for rows that the repair was not fitted to.
     unseen : {"error", "keep"}
         What the repair did with rows of strata that it was not fitted to.
     roles : AuditRoles, optional
@@ -105,7 +106,14 @@ def effect(
         )
     )
 
-    audited = after if held_out is None else held_out
+    positions = audited_rows(codes, random_state=random_state)
+    audited_before, audited_after = before, after if held_out is None else held_out
+    audited_values, audited_codes = values, codes
+    if positions is not None:
+        audited_before = _rows_at(before, positions)
+        audited_after = _rows_at(after, positions) if held_out is None else held_out
+        audited_values = [column[positions] for column in values]
+        audited_codes = codes[positions]
     audits: tuple[Audit | None, Audit | None] = (None, None)
     notes = stratum_notes(fitted, codes)
     if detail == "quick":
@@ -117,8 +125,11 @@ def effect(
         try:
             audits = _audit_both(
                 fitted,
-                ((before, values), (audited, audited.numbers(column_types))),
-                codes,
+                (
+                    (audited_before, audited_values),
+                    (audited_after, audited_after.numbers(column_types)),
+                ),
+                audited_codes,
                 roles=roles,
                 random_state=random_state,
                 certify=certify,
@@ -128,6 +139,10 @@ def effect(
             # The repair itself is done, so a table that auditors cannot use must not stop it.
             notes.append(f"not audited: {error}")
         else:
+            if positions is not None:
+                notes.append(
+                    f"auditors saw a sample of {positions.size:,} of the {codes.size:,} rows"
+                )
             if roles.outcome is None:
                 notes.append("no outcome was named, so no model of it was fitted")
 
@@ -149,6 +164,10 @@ def effect(
         not_repaired=tuple(column for column in before.columns if column not in mentioned),
         notes=tuple(notes),
     )
+
+
+def _rows_at(rows: Rows, positions: IntArray) -> Rows:
+    return replace(rows, frame=rows.dataframe[positions], _columns={})
 
 
 def check_audit_roles(
@@ -231,9 +250,14 @@ def column_effect(
 
 def middle_rank(ordered: FloatArray, values: FloatArray) -> FloatArray:
     """Return the middle rank of values among sorted ones, in [0, 1]."""
-    below = np.searchsorted(ordered, values, side="left")
-    up_to = np.searchsorted(ordered, values, side="right")
-    return np.asarray((below + up_to) / (2 * ordered.size), dtype=np.float64)
+    # Searches in rising order stay in the processor's cache; in any order most of them miss it.
+    order = np.argsort(values)
+    rising = values[order]
+    below = np.searchsorted(ordered, rising, side="left")
+    up_to = np.searchsorted(ordered, rising, side="right")
+    ranks = np.empty(values.size)
+    ranks[order] = (below + up_to) / (2 * ordered.size)
+    return ranks
 
 
 def earthmover_distance(values: FloatArray, strata: CodeArray) -> float:
@@ -365,6 +389,8 @@ def _audit(
         unknown=unknown,
         # The balanced error rate does not depend on beta, and without one it is all that is shown.
         beta=roles.beta if roles.outcome or roles.beta else 0.5,
+        # Nothing of the effect shows what each column predicts.
+        leaks=False,
         random_state=random_state,
     )
     worst = min(

@@ -26,7 +26,12 @@ from fourfifths._effect.effect import (
     check_beta,
     effect,
 )
-from fourfifths._effect.held_out import fitted_folds, repaired_folds
+from fourfifths._effect.held_out import (
+    audited_rows,
+    fitted_folds,
+    repaired_folds,
+    repaired_sample,
+)
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import ModelImpact, RepairEffect
 from fourfifths._progress import steps
@@ -130,12 +135,18 @@ class FileRepair:
         return proof
 
     def _held_out(self) -> Rows:
-        """Return the rows, each repaired by a fit to the other folds."""
+        """Return the audited rows, each repaired by a fit that has not seen it."""
         kept = [self.repairer.keep] if self.repairer.keep else []  # a file has one outcome
         needed = [*self.repairer.fitted_.needed_columns, *kept]
         frame = self.before.dataframe
-        folds = fitted_folds(frame.select(*needed), self.repairer, random_state=0)
-        repaired = repaired_folds(folds, amount=self.repairer.amount)
+        codes = self.repairer.strata_.codes_of(self.before, unseen=self.repairer.unseen)
+        positions = audited_rows(codes, random_state=0)
+        if positions is None:
+            folds = fitted_folds(frame.select(*needed), self.repairer, random_state=0)
+            repaired = repaired_folds(folds, amount=self.repairer.amount)
+        else:
+            repaired = repaired_sample(frame.select(*needed), self.repairer, positions)
+            frame = frame[positions]
         names = [column.name for column in self.repairer.column_types_]
         columns = [repaired[name] for name in names]
         return replace(self.before, frame=with_columns(frame, columns), _columns={})

@@ -39,8 +39,9 @@ def certificate_document(certificate: Certificate) -> Document:
     sheets: tuple[Sheet, ...] = (
         auditor_sheet(certificate.worst, certificate.threshold),
         comparison_sheet(certificate.worst, certificate.threshold),
-        leak_sheet(certificate.leaks, certificate.worst.strongest),
     )
+    if certificate.leaks:
+        sheets += (leak_sheet(certificate.leaks, certificate.worst.strongest),)
     if len(certificate.pairs) > 1:
         sheets = (pair_sheet(certificate.pairs), *sheets)
     versions = ", ".join(f"{name} {version}" for name, version in certificate.versions.items())

@@ -111,6 +111,8 @@ class Strata:
 
     def renumber(self, groups: Sequence[Group], codes: CodeArray) -> CodeArray:
         """Return the stratum of each row from its code among other groups."""
+        if groups is self.groups:
+            return codes
         code_of = {written(group): code for code, group in enumerate(self.groups)}
         code_of |= {written(group): len(self.groups) - 1 for group in self.pooled}
         codes_of_folded: dict[tuple[str, ...], set[int]] = {}
@@ -393,16 +395,20 @@ def _joined(
 def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], CodeArray]:
     """Return the distinct values of a column, sorted, and the code of each row's value."""
     is_series = isinstance(column, nw.Series)
-    if is_series:
-        is_null = column.is_null()
-        if column.dtype.is_float():
-            is_null = is_null | column.is_nan().fill_null(value=False)
-        values = [_plain(value) for value in column.filter(~is_null).unique().to_list()]
-        # Numbers before texts, because Python compares neither with the other.
-        distinct: Any = sorted(values, key=lambda value: (isinstance(value, str), value))
-        is_missing = np.asarray(is_null.to_numpy(), dtype=bool)
-    elif _lies_close(column) and not any(is_number(token) for token in unknown):
+    if not is_series and _lies_close(column) and not any(is_number(token) for token in unknown):
         return _factorize_close(column)
+    encoded = _dictionary_of(column)
+    if encoded is not None:
+        first_values, indices = encoded
+        # Numbers before texts, because Python compares neither with the other.
+        distinct: Any = sorted(
+            dict.fromkeys(_plain(value) for value in first_values if value is not None),
+            key=lambda value: (isinstance(value, str), value),
+        )
+    elif is_series:
+        is_missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
+        values = [_plain(value) for value in column.filter(~column.is_null()).unique().to_list()]
+        distinct = sorted(values, key=lambda value: (isinstance(value, str), value))
     else:
         distinct, is_missing = _distinct_values(column)
     _check_number(len(distinct))
@@ -410,6 +416,15 @@ def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], 
     missing = MissingText.of(unknown)
     is_unknown = [not is_series and str(value) in missing for value in distinct]
     known_values = [value for value, drop in zip(distinct, is_unknown, strict=True) if not drop]
+    code_of = np.where(is_unknown, UNKNOWN, np.cumsum(~np.array(is_unknown, dtype=bool)) - 1)
+    if encoded is not None:
+        position_of = {value: position for position, value in enumerate(distinct)}
+        codes_of_first = [
+            UNKNOWN if value is None else code_of[position_of[_plain(value)]]
+            for value in first_values
+        ]
+        codes = np.array([*codes_of_first, UNKNOWN], dtype=np.int16).take(indices)
+        return tuple(known_values), codes
     codes = np.full(is_missing.size, UNKNOWN, dtype=np.int16)
     if is_series or len(distinct) <= MAX_COMPARED_VALUES:
         for code, value in enumerate(known_values):
@@ -418,9 +433,49 @@ def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], 
                 has_value = has_value.fill_null(value=False).to_numpy()
             codes[np.asarray(has_value, dtype=bool) & ~is_missing] = code
     else:
-        code_of = np.where(is_unknown, UNKNOWN, np.cumsum(~np.array(is_unknown)) - 1)
         codes[~is_missing] = code_of[np.searchsorted(distinct, column[~is_missing])]
     return tuple(_plain(value) for value in known_values), codes
+
+
+def _dictionary_of(column: Any) -> tuple[list[Any], IntArray] | None:
+    """Return the values of a column in the order of their first rows, and which each row has.
+
+    A missing value has the index -1, or is None among the values. None for columns that Arrow does
+    not take, such as those of numbers and texts, and for arrays of numbers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, nw.Series):
+        if column.dtype == nw.Object:
+            return None
+        native: Any = column.to_native()
+        if not column.implementation.is_pyarrow():
+            native = column.to_arrow()
+    elif column.dtype.kind in "OU":
+        try:
+            native = pa.array(column, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            return None
+        if not pa.types.is_string(native.type):
+            return None
+    else:
+        return None
+    encoded: Any = pa.chunked_array([native]) if isinstance(native, pa.Array) else native
+    if pa.types.is_dictionary(encoded.type):
+        # Some categories may be in no row, and each chunk may have a dictionary of its own.
+        encoded = encoded.cast(encoded.type.value_type)
+    encoded = encoded.dictionary_encode().combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):  # without a chunk
+        return [], np.empty(0, dtype=np.int64)
+    indices = encoded.indices
+    if indices.null_count:
+        indices = pc.fill_null(indices, -1)
+    values = [
+        None if isinstance(value, float) and np.isnan(value) else value
+        for value in encoded.dictionary.to_pylist()
+    ]
+    return values, indices.to_numpy()
 
 
 def _lies_close(array: NDArray[Any]) -> bool:

@@ -46,6 +46,8 @@ GROUP_WORDS = {
     *("nationality", "race", "religion", "sex", "veteran"),
 }
 EPOCH = datetime(1970, 1, 1)
+# In these libraries, columns are written whole; in others, cell by cell.
+WRITTEN_WHOLE = (nw.Implementation.PYARROW, nw.Implementation.POLARS)
 # A zip or department code: as a number it would lose its zero.
 CODE_TEXT = r"^0[0-9]+$"
 
@@ -415,33 +417,24 @@ def from_numbers(
     numbers, and a wider type if theirs is too narrow. Decimals are rounded to their own scale, and
     text stays text.
     """
-    rows = np.flatnonzero(before != after)
-    # NaN differs from itself, but what is missing stays missing.
-    rows = rows[~np.isnan(before[rows])]
-    changed = after[rows]
-    cells: Any
-    if column_type.kind in ("number", "integer"):
-        numbers = changed if column_type.kind == "number" else changed.astype(np.int64)
-        if column_type.kind == "number" and column.dtype.is_integer():
-            column = column.cast(nw.Float64())
-        elif column.dtype.is_integer() and numbers.size:
-            limits = np.iinfo(str(column.dtype).lower())
-            if numbers.min() < limits.min or limits.max < numbers.max():
-                column = column.cast(nw.Int64())
-        if is_text(column.dtype):
-            # By Arrow for every library: 52.0 is "52.0" in some and "52" in others.
-            import pyarrow as pa
-
-            texts = pa.array(numbers).cast(pa.string()).to_pylist()
-            cells = column_type.number_format.written(texts)
-        else:
-            cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
-    elif column_type.categories == TRUTH_VALUES:
-        cells = changed.astype(bool)
-    else:
-        cells = np.array(column_type.categories, dtype=object)[changed.astype(np.int64)].tolist()
+    is_changed = before != after
+    is_missing = np.isnan(before)
+    has_missing = bool(is_missing.any())
+    if has_missing:
+        # NaN differs from itself, but what is missing stays missing.
+        is_changed &= ~is_missing
+    is_number = column_type.kind in ("number", "integer")
+    if column_type.kind == "number" and column.dtype.is_integer():
+        column = column.cast(nw.Float64())
+    if is_number and column.dtype == nw.Float64 and not has_missing and _is_plain(column):
+        # Where nothing is missing, all cells are known as numbers. An equal cell stays as it was
+        # written, because 0.0 equals -0.0.
+        return _new_column(column, np.where(is_changed, after, before))
+    rows = np.flatnonzero(is_changed)
+    if not rows.size:
+        return column  # some versions of Arrow and narwhals fail where no cell is set
     try:
-        return _with_cells(column, rows, cells)
+        return _with_cells(*_cells_of(column, column_type, after[rows]), rows=rows)
     except Exception as error:  # each backend has errors of its own
         if not is_text(column.dtype):
             raise
@@ -452,24 +445,75 @@ def from_numbers(
         ) from error
 
 
-def _with_cells(column: nw.Series[Any], rows: IntArray, cells: Any) -> nw.Series[Any]:
-    """Return the column with the cells of these rows replaced, by any version of Arrow too."""
-    if not rows.size:
-        return column  # some versions of Arrow and narwhals fail where no cell is set
-    if column.implementation is nw.Implementation.PYARROW and column.dtype == nw.Boolean:
-        # Arrow before version 26 breaks columns of booleans when it sets cells of them.
-        is_set, truths = np.zeros((2, len(column)), dtype=np.bool_)
-        is_set[rows], truths[rows] = True, cells
-        mask, replaced = (nw.new_series("", array, backend="pyarrow") for array in (is_set, truths))
-        return replaced.zip_with(mask, column).alias(column.name)
-    if column.implementation is nw.Implementation.PYARROW and is_text(column.dtype):
-        # Arrow sets cells of plain text only, and has several types of text.
-        texts: Any = column.cast(nw.String()).to_native().cast("string")
-        plain: nw.Series[Any] = nw.from_native(texts, series_only=True)
+def _cells_of(
+    column: nw.Series[Any], column_type: ColumnType, changed: FloatArray
+) -> tuple[nw.Series[Any], Any]:
+    """Return the column in a type that can hold these numbers, and the numbers as its cells."""
+    if column_type.categories == TRUTH_VALUES:
+        return column, changed.astype(bool)
+    if column_type.kind not in ("number", "integer"):
+        categories = np.array(column_type.categories, dtype=object)
+        return column, categories[changed.astype(np.int64)].tolist()
+    numbers = changed if column_type.kind == "number" else changed.astype(np.int64)
+    if is_text(column.dtype):
+        # By Arrow for every library: 52.0 is "52.0" in some and "52" in others.
+        import pyarrow as pa
+
+        texts = pa.array(numbers).cast(pa.string()).to_pylist()
+        return column, column_type.number_format.written(texts)
+    if column.dtype.is_integer():
+        limits = np.iinfo(str(column.dtype).lower())
+        if numbers.min() < limits.min or limits.max < numbers.max():
+            column = column.cast(nw.Int64())
+    cells = nw.new_series("", numbers, backend=column.implementation).cast(column.dtype)
+    return column, cells
+
+
+def _is_plain(column: nw.Series[Any]) -> bool:
+    """Return whether a column of its library and type can be made from an array of floats."""
+    if column.implementation is nw.Implementation.PANDAS:
+        return isinstance(column.to_native().dtype, np.dtype)
+    return column.implementation in WRITTEN_WHOLE
+
+
+def _new_column(column: nw.Series[Any], values: FloatArray) -> nw.Series[Any]:
+    """Return an array as a column of the library, name and row labels of another."""
+    if column.implementation is nw.Implementation.PANDAS:
         native: Any = column.to_native()
-        repaired: Any = plain.scatter(rows, cells).to_native()
-        cast: nw.Series[Any] = nw.from_native(repaired.cast(native.type), series_only=True)
-        return cast.alias(column.name)
+        series = type(native)(values, index=native.index, name=native.name, copy=False)
+        return nw.from_native(series, series_only=True)
+    return nw.new_series(column.name, values, backend=column.implementation)
+
+
+def _with_cells(column: nw.Series[Any], cells: Any, *, rows: IntArray) -> nw.Series[Any]:
+    """Return the column with the cells of these rows replaced, by any version of Arrow too."""
+    dtype = column.dtype
+    if column.implementation not in WRITTEN_WHOLE:
+        return column.scatter(rows, cells)
+    if dtype == nw.Boolean or dtype.is_integer() or dtype.is_float():
+        # Arrow and polars set cells many times slower than they choose between two columns.
+        array = np.asarray(cells.to_numpy() if isinstance(cells, nw.Series) else cells)
+        is_set, replaced = np.zeros(len(column), np.bool_), np.zeros(len(column), array.dtype)
+        is_set[rows], replaced[rows] = True, array
+        mask, new = (
+            nw.new_series("", values, backend=column.implementation)
+            for values in (is_set, replaced)
+        )
+        return new.cast(dtype).zip_with(mask, column).alias(column.name)
+    if column.implementation is nw.Implementation.PYARROW and is_text(dtype):
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        native: Any = column.to_native()
+        # Arrow has several types of text, and chooses between two columns of the plainest.
+        texts: Any = column.cast(nw.String()).to_native().cast("large_string")
+        position = np.zeros(len(column), dtype=np.int64)
+        position[rows] = np.arange(1, rows.size + 1)
+        new_texts = pa.array([None, *cells], type=pa.large_string()).take(pa.array(position))
+        chosen = pc.if_else(pa.array(position > 0), new_texts, texts).cast(native.type)
+        whole = pa.chunked_array([chosen]) if isinstance(chosen, pa.Array) else chosen
+        written: nw.Series[Any] = nw.from_native(whole, series_only=True)
+        return written.alias(column.name)
     return column.scatter(rows, cells)
 
 

@@ -188,6 +188,8 @@ def folded(text: str) -> str:
     >>> folded("  Prefer  NOT to say "), folded("Stra\u00dfe") == folded("STRASSE")
     ('prefer not to say', True)
     """
+    if text.isascii():
+        return " ".join(text.lower().split())
     plain = unicodedata.normalize("NFC", text.translate(INVISIBLE)).casefold()
     plain = unicodedata.normalize("NFC", plain).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     return " ".join(plain.split())

@@ -20,6 +20,7 @@ BitArray = NDArray[np.uint64]
 # numba turns a sum of a signed and an unsigned number into a float, so all of these are unsigned.
 ZERO, ONE, TWO, BYTE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(255)
 SIGN_BIT = np.uint64(1 << 63)
+VALUES_PER_CHUNK = 4_096
 INFINITY_BITS = np.uint64(0x7FF << 53)  # without the sign, moved up by one; NaNs are above
 
 
@@ -90,24 +91,36 @@ class NumbaKernels(Kernels):
 
 @compile_loop
 def search_knots(
-    value: float, knots: FloatArray, knots_before: CountArray, low: float, scale: float, top: Any
-) -> Any:
-    """Return how many knots are not larger than one value; `top` is the first step."""
-    # No branch depends on the value: a wrong guess of the processor takes longer than a comparison.
+    values: FloatArray,
+    knots: FloatArray,
+    knots_before: CountArray,
+    low: float,
+    scale: float,
+    halvings: int,
+    counts: IntArray,
+) -> None:
+    """Write how many knots are not larger than each value."""
+    # No branch depends on a value: a wrong guess of the processor takes longer than a comparison.
+    # Each halving is a loop over all values, because the compiler makes a branch of a step whose
+    # size changes within the loop. A shifted truth value stays free of branches.
     # The last two halvings are always made, since most tables need no more. Unsigned indices save
     # numba's check for negative ones, which count from the end.
     last_cell = np.float64(knots_before.size - 1)
-    cell = (value - low) * scale
-    cell = cell if cell > 0.0 else 0.0
-    cell = cell if cell < last_cell else last_cell
-    count = np.uint64(knots_before[np.uint64(cell)])
-    step = top
-    while step > TWO:
-        count += step if knots[count + step - ONE] <= value else ZERO
-        step >>= ONE
-    count += TWO if knots[count + ONE] <= value else ZERO
-    count += ONE if knots[count] <= value else ZERO
-    return count
+    for row in range(values.size):
+        cell = (values[row] - low) * scale
+        cell = cell if cell > 0.0 else 0.0
+        cell = cell if cell < last_cell else last_cell
+        counts[row] = knots_before[np.uint64(cell)]
+    for halving in range(halvings - 1, 1, -1):
+        shift = np.uint64(halving)
+        step_less_one = (ONE << shift) - ONE
+        for row in range(values.size):
+            count = np.uint64(counts[row])
+            counts[row] = count + (np.uint64(knots[count + step_less_one] <= values[row]) << shift)
+    for row in range(values.size):
+        count = np.uint64(counts[row])
+        count += TWO if knots[count + ONE] <= values[row] else ZERO
+        counts[row] = count + (ONE if knots[count] <= values[row] else ZERO)
 
 
 @compile_loop
@@ -121,9 +134,11 @@ def knots_up_to_loop(
     knot_counts: IntArray,
 ) -> None:
     """Write how many knots are not larger than each value."""
-    top = ONE << np.uint64(halvings) >> ONE
-    for row in range(values.size):
-        knot_counts[row] = search_knots(values[row], knots, knots_before, low, scale, top)
+    # A chunk stays in the processor's cache from one halving to the next.
+    for start in range(0, values.size, VALUES_PER_CHUNK):
+        end = min(start + VALUES_PER_CHUNK, values.size)
+        chunk, counts = values[start:end], knot_counts[start:end]
+        search_knots(chunk, knots, knots_before, low, scale, halvings, counts)
 
 
 @compile_loop
@@ -141,10 +156,10 @@ def levels_loop(
     knot: IntArray,
 ) -> int:
     """Write the levels, the tied rows and the knots that these equal; return how many are tied."""
-    top = ONE << np.uint64(halvings) >> ONE
+    knots_up_to_loop(values, knots, knots_before, low, scale, halvings, level)
     tied_count = 0
     for row in range(values.size):
-        count = search_knots(values[row], knots, knots_before, low, scale, top)
+        count = np.uint64(level[row])
         level[row] = level_after[count]
         if is_shared[count] and values[row] == knots[count - ONE]:
             tied[tied_count] = row
