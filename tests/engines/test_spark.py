@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from fourfifths import Repairer, certify, impact
-from fourfifths._repair.cluster import fit_on_spark, sampled_rows
 from fourfifths._repair.draws import keyed_identity, uniform_of
-from fourfifths._repair.streamed import ScannedFit
+from fourfifths._repair.engines.cluster import fit_on_spark, sampled_rows
+from fourfifths._repair.engines.streamed import ScannedFit
 from fourfifths._tables.engines.spark import spark_error
 from fourfifths._tables.engines.spark_engine import SparkEngine, SparkTable
 from fourfifths._tables.identity import key_words

@@ -35,15 +35,15 @@ from fourfifths._effect.held_out import (
 from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import ModelImpact, RepairEffect
 from fourfifths._progress import steps
-from fourfifths._repair.proof import Proof
-from fourfifths._repair.repairer import Repairer
-from fourfifths._repair.streamed import (
+from fourfifths._repair.engines.streamed import (
     IdentifiedRows,
     fit_streamed,
     identify,
     repaired_chunks,
     sampled_rows,
 )
+from fourfifths._repair.proof import Proof
+from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.engines.chunks import ROWS_PER_CHUNK, ChunkedTable, write_row_chunks
 from fourfifths._tables.engines.engine import ChunkEngine, TableEngine, engine_of
 from fourfifths._tables.groups import days_of_ages, edges_of

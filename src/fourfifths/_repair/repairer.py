@@ -287,7 +287,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             The protected values of the rows, where they are not columns of X.
         """
         if is_spark(X):
-            from fourfifths._repair.cluster import fit_on_spark  # it needs this module
+            from fourfifths._repair.engines.cluster import fit_on_spark  # it needs this module
 
             fit_on_spark(self, X, y, protected)
         else:
@@ -302,7 +302,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         check_is_fitted(self)
         self._check_fitted_options()
         if is_spark(X):
-            from fourfifths._repair.cluster import transform_on_spark
+            from fourfifths._repair.engines.cluster import transform_on_spark
 
             return transform_on_spark(self, X, protected)
         rows = self._read(X, reset=False)

@@ -25,9 +25,9 @@ from fourfifths._repair.block_model import (
 )
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.draws import content_words, draws_of, keyed_identity, uniform_of
+from fourfifths._repair.engines.streamed import ScannedFit, checked_numbers, draw_limits
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._repair.repairer import Repairer
-from fourfifths._repair.streamed import ScannedFit, checked_numbers, draw_limits
 from fourfifths._tables.engines.spark import check_session, places_by, with_positions
 from fourfifths._tables.engines.spark_engine import (
     SparkEngine,

@@ -1,0 +1,1 @@
+"""Repairs of tables that are not in memory: files in chunks, and tables of Spark."""
