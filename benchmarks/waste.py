@@ -255,8 +255,8 @@ def repair_lines(rows: int) -> Iterator[Line]:
                 names = [f"c{index}" for index in range(COLUMNS)]
                 kept = {"keep": "hired", "favorable": "yes"} if scope == "blocks" else {}
                 repairer = Repairer("group", columns=names, scope=scope, **kept)
-                fitted = repairer.fit(arrow.select([*names, "group", *(["hired"] if kept else [])]))
-                parquet.write_table(fitted.transform(arrow), out)
+                needed = arrow.select([*names, "group", *(["hired"] if kept else [])])
+                parquet.write_table(repairer.fit(needed).transform(needed), out)
 
             bare = cpu(load_and_apply, repeats=1)
             name = f"{rows:,} x {COLUMNS} by {scope}"
@@ -305,7 +305,7 @@ def lines_of(part: str, rows: int, folder: Path | None) -> list[Line]:
     if folder is not None:
         environment["PYTHONPATH"] = str(folder.resolve() / "src")
     command = [sys.executable, __file__, part, "--rows", str(rows), "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return [Line(**line) for line in json.loads(done.stdout)]
 
 
