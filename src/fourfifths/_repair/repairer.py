@@ -280,7 +280,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         Parameters
         ----------
         X : dataframe or array
-            Of a Spark DataFrame with more than a million rows, a sample is loaded; it needs `key`.
+            Of a Spark DataFrame of more than half a million rows a sample is loaded, by `key`.
         y : array-like, optional
             The outcome that is kept, unless `keep` names a column of X.
         protected : optional
