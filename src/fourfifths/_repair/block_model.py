@@ -301,7 +301,7 @@ def fit_quotas(row_counts: IntArray, max_rows: int | None = None) -> IntArray:
     """Return how many rows of each stratum a table is fitted on: all, unless it is large.
 
     Half of the rows are shared out in proportion to the strata, and half evenly, so that a small
-    stratum of a large table is not left with a handful. `max_rows` is `MAX_FIT_ROWS` by default.
+    stratum of a large table is not left with a handful. By default `max_rows` is `MAX_FIT_ROWS`.
 
     Examples
     --------
