@@ -297,11 +297,11 @@ def record_counts(blocks: Blocks, index: IntArray, codes: CodeArray) -> IntArray
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def fit_quotas(row_counts: IntArray, max_rows: int = MAX_FIT_ROWS) -> IntArray:
+def fit_quotas(row_counts: IntArray, max_rows: int | None = None) -> IntArray:
     """Return how many rows of each stratum a table is fitted on: all, unless it is large.
 
     Half of the rows are shared out in proportion to the strata, and half evenly, so that a small
-    stratum of a large table is not left with a handful.
+    stratum of a large table is not left with a handful. By default `max_rows` is `MAX_FIT_ROWS`.
 
     Examples
     --------
@@ -311,6 +311,7 @@ def fit_quotas(row_counts: IntArray, max_rows: int = MAX_FIT_ROWS) -> IntArray:
     array([270832, 145832,     20])
     """
     total = int(row_counts.sum())
+    max_rows = MAX_FIT_ROWS if max_rows is None else max_rows
     if total <= max_rows:
         return row_counts.copy()
     in_proportion = max_rows * row_counts // (2 * total)

@@ -270,8 +270,8 @@ def _wrap(
     except TypeError as error:
         raise TableError(
             f"table: cannot use {type(native).__module__}.{type(native).__qualname__}; expected a "
-            "pandas, polars, pyarrow or Spark table, a DuckDB relation, a file's path or the name "
-            f"of a shipped data set ({listed(datasets.names())})"
+            "pandas, polars or pyarrow table, a Spark DataFrame, a DuckDB relation, a file's path "
+            f"or the name of a shipped data set ({listed(datasets.names())})"
         ) from error
     names = {column: f"c{index}" for index, column in enumerate(columns)}
     if frame.implementation is nw.Implementation.DUCKDB:
