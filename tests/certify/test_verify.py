@@ -285,12 +285,12 @@ def test_a_provenance_that_the_shell_does_not_write_is_refused(certificate, prov
         fourfifths.verify(forged, people(400, 1.0))
 
 
-@pytest.mark.parametrize("setting", sorted(SETTINGS))
+@pytest.mark.parametrize("setting", sorted({*SETTINGS} - {"leaks"}))
 @pytest.mark.parametrize("value", [{"a": {"b": []}}, [[["a"]]], True, 10**400, "\ud800"])
 def test_settings_of_other_types_are_one_line(certificate, setting, value):
     written = json.loads(certificate.to_json())
     written["settings"][setting] = value
-    with pytest.raises(FourfifthsError) as caught:
+    with pytest.raises(FourfifthsError, match=setting) as caught:
         fourfifths.verify(written, people(40, 1.0), progress=False)
     assert len(str(caught.value)) < 400
 

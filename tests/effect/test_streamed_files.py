@@ -18,7 +18,8 @@ from pyarrow import csv, parquet
 
 from fourfifths._effect.effect import AuditRoles
 from fourfifths._effect.files import StreamedFileRepair, apply_repair, repair_file
-from fourfifths._repair import block_model, streamed
+from fourfifths._repair import block_model
+from fourfifths._repair.engines import streamed
 from fourfifths.errors import (
     ColumnError,
     FourfifthsError,

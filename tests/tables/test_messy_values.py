@@ -16,6 +16,7 @@ import pytest
 from kinds_of_tables import EVERY_KIND, in_memory
 
 import fourfifths
+from fourfifths._json import sealed
 from fourfifths._tables.groups import completed_years
 from fourfifths._tables.values import NumberText, date_readings, folded, means_not_known
 from fourfifths.errors import (
@@ -148,7 +149,7 @@ def test_a_saved_repair_looks_values_up_by_the_same_rule(tmp_path):
     # A file of before values were merged may have "M" and "m" as two strata.
     document = json.loads((tmp_path / "repair.json").read_text())
     document["strata"]["groups"] = [["Male"], ["male"]]
-    (tmp_path / "old.json").write_text(json.dumps(document))
+    (tmp_path / "old.json").write_text(json.dumps(sealed(document)))
     old = fourfifths.Repairer.load(tmp_path / "old.json").strata_
     codes = old.renumber([("Male",), ("male",), ("MALE",)], np.array([0, 1, 2]))
     assert codes.tolist() == [0, 1, -1]

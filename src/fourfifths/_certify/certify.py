@@ -236,8 +236,9 @@ def certify(
         "confidence": confidence,
         "folds": int(folds),
         "max_rows": int(max_rows),
+        "leaks": bool(leaks),
         "random_state": int(random_state),
-    } | ({} if leaks else {"leaks": False})
+    }
     custom = [name for name in chosen_auditors if name not in get_args(AuditorName)]
     return Certificate(
         kind="found",

@@ -65,7 +65,7 @@ READING: Mapping[str, Callable[[Any], bool]] = {
 SETTINGS: Mapping[str, Callable[[Any], bool]] = {
     "protected": are_all(is_text),
     "outcome": or_null(is_text),
-    "favorable": or_null(is_text),
+    "favorable": lambda value: value is None or is_text(value) or are_all(is_text)(value),
     "reference": by_name(is_text),
     "columns": are_all(is_text),
     "beta": lambda value: value is None or is_number(value) or are_all(is_number)(value),
@@ -74,6 +74,7 @@ SETTINGS: Mapping[str, Callable[[Any], bool]] = {
     "confidence": is_number,
     "folds": is_whole,
     "max_rows": is_whole,
+    "leaks": lambda value: isinstance(value, bool),
     "bands": or_null(by_name(are_all(is_number))),
     "ages": or_null(by_name(is_text)),
     "unknown": are_all(is_text),

@@ -122,7 +122,12 @@ def by_definition(
 ) -> list[list[float]]:
     """Return what the definition writes for the levels of each stratum."""
     column = fit_ordered(
-        "x", kind, categories=(), ordered=[np.array(stratum) for stratum in ordered], max_levels=99
+        "x",
+        kind,
+        categories=(),
+        ordered=[np.array(stratum) for stratum in ordered],
+        level_count=min(map(len, ordered)),
+        max_levels=99,
     )
     return [
         column.repaired(
