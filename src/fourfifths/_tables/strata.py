@@ -462,12 +462,12 @@ def _dictionary_of(column: Any) -> tuple[list[Any], IntArray] | None:
     else:
         return None
     encoded: Any = pa.chunked_array([native]) if isinstance(native, pa.Array) else native
+    if not len(encoded):
+        return [], np.empty(0, dtype=np.int64)
     if pa.types.is_dictionary(encoded.type):
         # Some categories may be in no row, and each chunk may have a dictionary of its own.
         encoded = encoded.cast(encoded.type.value_type)
     encoded = encoded.dictionary_encode().combine_chunks()
-    if isinstance(encoded, pa.ChunkedArray):  # without a chunk
-        return [], np.empty(0, dtype=np.int64)
     indices = encoded.indices
     if indices.null_count:
         indices = pc.fill_null(indices, -1)

@@ -37,6 +37,8 @@ def parquet_tables(file: TableFile, name: str, names: Sequence[str] | None) -> I
             asked = None
             if is_plain and names is not None:
                 asked = [column for column in names if column not in partition]
+            if not source.num_row_groups:
+                continue  # which some versions of Arrow cannot iterate over
             for batch in source.iter_batches(batch_size=ROWS_PER_PART, columns=asked):
                 table = pa.Table.from_batches([batch])
                 table = table.replace_schema_metadata(source.schema_arrow.metadata)
