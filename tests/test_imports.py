@@ -36,11 +36,13 @@ def test_asking_for_help_loads_nothing_heavy():
     assert not loaded_after(code) & {*HEAVY, "scipy", "narwhals"}
 
 
+@pytest.mark.slow
 def test_an_audit_loads_no_plots_and_no_dataframe_library():
     code = "import fourfifths; fourfifths.impact('ricci')"
     assert not loaded_after(code) & {"matplotlib", "sklearn.ensemble", "pandas", "polars"}
 
 
+@pytest.mark.slow
 def test_an_audit_at_the_shell_loads_neither_distributions_nor_optimisers():
     code = (
         "import sys; sys.argv = ['fourfifths', 'audit', 'ricci']\n"
@@ -75,6 +77,7 @@ def test_a_public_name_is_loaded_once():
     assert vars(fourfifths)["impact"] is fourfifths.impact
 
 
+@pytest.mark.slow
 def test_printing_an_audit_loads_neither_plots_nor_models():
     code = "import fourfifths; str(fourfifths.impact('ricci'))"
     assert not loaded_after(code) & {"matplotlib", "sklearn", "pandas", "polars"}

@@ -102,6 +102,7 @@ def test_an_error_passes_and_the_next_bar_works(monkeypatch):
     assert "again" in on_terminal(monkeypatch, "again")
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_steps(monkeypatch):
     assert "trees" in in_notebook(monkeypatch, "logistic", "trees")
 

@@ -39,6 +39,7 @@ def test_the_whole_story_ends_as_it_says(capsys: pytest.CaptureFixture[str]) -> 
     assert verdicts == ["not certified", "certified"]
 
 
+@pytest.mark.slow
 def test_the_python_shown_runs(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(blocks("python")[1], {})

@@ -263,6 +263,7 @@ def test_another_kind_of_frame_is_an_error():
         FIGURES.to_frame("xlsx")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_library_that_is_not_installed_is_named(kind):
     # In a fresh Python: here the library has been loaded already.

@@ -166,6 +166,7 @@ def test_the_balanced_error_is_near_the_optimum_of_two_gaussians(name):
     assert error_at(found.score, labels, 0) == pytest.approx(0.3085, abs=0.045)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logistic", "svm", "naive-bayes", "trees"])
 def test_the_cut_balances_groups_of_unequal_size(name):
     random = np.random.default_rng(3)

@@ -126,6 +126,7 @@ def verdicts_near_the_threshold(floor, runs):
     return [simulated(2000, d, seed, beta=beta).verdict for seed in range(runs)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("floor", "wrong"), [(0.79, "certified"), (0.81, "not certified")])
 def test_verdicts_near_the_threshold_are_seldom_wrong(floor, wrong):
     """12 runs: with a true error of 5%, over 3 wrong verdicts is rarer than 1%."""
@@ -268,17 +269,20 @@ def figures(certificate):
     return certificate.verdict, found.n, found.beta, auditors, found.witness.impact_ratio
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_certificate(table):
     first, second = (by_outcome(table, auditors=CHEAP, random_state=7) for _ in range(2))
     assert first.to_dict() == second.to_dict()
 
 
+@pytest.mark.slow
 def test_labels_of_groups_do_not_matter(table):
     # z comes after a where r came before it.
     other = table.assign(g=table["g"].map({"a": "z", "r": "b"}))
     assert figures(by_outcome(table)) == figures(by_outcome(other))
 
 
+@pytest.mark.slow
 def test_names_of_columns_do_not_matter(table):
     names = {"x": "select", "kind": "a.b", "g": "number", "hired": "f0"}
     other = fourfifths.certify(
@@ -292,6 +296,7 @@ def test_names_of_columns_do_not_matter(table):
     assert set(other.features) == {"select", "a.b"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "convert",
     [
@@ -351,6 +356,7 @@ def test_outcome_and_protected_columns_are_left_out_and_said(table):
     assert any("not used as features: 'g', 'hired'" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_other_protected_columns_of_a_data_set_are_left_out():
     found = fourfifths.certify(
         "adult", protected="sex", auditors=["naive-bayes"], folds=2, max_rows=400
@@ -359,6 +365,7 @@ def test_other_protected_columns_of_a_data_set_are_left_out():
     assert not {"sex", "race", "income", "split"} & set(found.features)
 
 
+@pytest.mark.slow
 def test_several_protected_columns_are_joint_groups():
     random = np.random.default_rng(2)
     people = pd.DataFrame(
@@ -394,6 +401,7 @@ def test_all_pairs_and_all_others_together_are_compared():
     assert {(pair.n, pair.n_reference) for pair in found.pairs} == {(300, 300), (600, 300)}
 
 
+@pytest.mark.slow
 def test_a_pair_without_the_reference_is_tested():
     """Both b and c are within four fifths of r at a half, and not of each other: .77.
 
@@ -413,6 +421,7 @@ def test_a_pair_without_the_reference_is_tested():
     assert found.verdict == "not certified"
 
 
+@pytest.mark.slow
 def test_in_a_pair_without_the_reference_the_higher_rate_takes_its_place():
     people = three_groups()
     limits = people["g"].map({"b": 20, "c": 10, "r": 30})
@@ -436,6 +445,7 @@ def test_five_groups_of_noise_are_seldom_not_certified():
     assert false_alarms <= 11
 
 
+@pytest.mark.slow
 def test_the_worst_pair_is_first_and_gives_the_verdict():
     found = certify(three_groups())
     assert "c" in (found.worst.group, found.worst.reference)
@@ -558,6 +568,7 @@ def test_max_rows_are_audited_half_of_each_group():
     assert any("500 of 3,000 rows were audited" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_rows_of_several_groups_together_are_sampled_evenly():
     # The early rows have x = 0 and the late ones x = 1, in every group alike: nothing tells.
     n = 3000
@@ -678,6 +689,7 @@ def test_a_certificate_names_its_kind_and_the_versions(table):
     assert set(found.versions) == {"fourfifths", "numpy", "scipy", "scikit-learn"}
 
 
+@pytest.mark.slow
 def test_classifiers_of_ones_own_are_noted_as_not_rerunnable(table):
     found = certify(table, auditors={"mine": GaussianNB(), "naive-bayes": None})
     assert any("'mine' are classifiers of your own" in note for note in found.notes)

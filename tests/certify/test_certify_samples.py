@@ -36,6 +36,7 @@ def test_a_rule_on_two_values_tosses_a_coin():
     assert found.worst.witness.impact_ratio == pytest.approx(0.72, abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_worst_pair_may_be_one_that_harms_the_reference():
     # Of C everyone has the mark, of the reference half, of B a little less than half.
     n = 3000
@@ -53,6 +54,7 @@ def test_the_worst_pair_may_be_one_that_harms_the_reference():
     assert found.worst.witness.harms == "B"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("auditors", [["trees"], ["logistic"]])
 def test_a_column_that_holds_nothing_is_no_obstacle(auditors):
     random = np.random.default_rng(0)

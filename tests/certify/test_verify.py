@@ -179,6 +179,7 @@ def test_settings_that_certify_does_not_take_are_refused(certificate, name, valu
         fourfifths.verify(written, people(400, 1.0))
 
 
+@pytest.mark.slow
 def test_a_range_of_beta_is_verified_too():
     stated = fourfifths.certify("ricci", beta=(0.2, 0.4), auditors=["naive-bayes"], folds=3)
     again = fourfifths.verify(json.loads(stated.to_json()), "ricci", progress=False)
@@ -303,6 +304,7 @@ def test_a_setting_that_is_missing_is_named(certificate, setting):
         fourfifths.verify(written, people(40, 1.0))
 
 
+@pytest.mark.slow
 def test_the_claim_is_stated_in_full(certificate, tmp_path):
     people(400, 1.0).assign(note="x").to_csv(tmp_path / "people.csv", index=False)
     stated = fourfifths.certify(
@@ -344,6 +346,7 @@ def test_rows_of_unknown_group_are_counted():
     assert (stated.rows_audited, stated.rows, stated.rows_in_table) == (790, 790, 800)
 
 
+@pytest.mark.slow
 def test_an_easy_certificate_is_not_what_is_required(certificate):
     again = fourfifths.verify(
         certificate.to_dict(), people(400, 1.0), require={"threshold": 0.8, "auditors": "all"}
@@ -354,6 +357,7 @@ def test_an_easy_certificate_is_not_what_is_required(certificate):
     assert "Not as required: auditors: 'svm', 'trees', 'forest', 'details' required" in words
 
 
+@pytest.mark.slow
 def test_a_certificate_without_leaks_is_verified_without_them(certificate):
     options = {"protected": "group", "outcome": "hired", "leaks": False}
     stated = fourfifths.certify(people(400, 1.0), **options, **QUICK)

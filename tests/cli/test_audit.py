@@ -240,6 +240,7 @@ def test_every_group_and_every_number_is_shown_in_80_columns(shell, tmp_path, mo
         assert word in first_table
 
 
+@pytest.mark.slow
 def test_the_real_command_answers_from_another_folder(tmp_path):
     done = subprocess.run(
         [COMMAND, "audit", "ricci", "--format", "json"],

@@ -62,6 +62,7 @@ def test_no_number_is_cut_at_80_columns(shell, people, monkeypatch):
     assert "…" not in shell("certify", *ROLES, *QUICK)[1]
 
 
+@pytest.mark.slow
 def test_json_written_to_a_file_can_be_verified(shell, people):
     code, out, err = shell("certify", *ROLES, *QUICK, "--format", "json", "--out", "c.json")
     assert (code, out, err) == (0, "", "wrote c.json\n")
@@ -78,6 +79,7 @@ def test_fail_on_a_table_that_is_not_certified(shell, people, fail_on):
     assert (code, out.startswith("not certified"), err) == (3, True, "")
 
 
+@pytest.mark.slow
 def test_other_data_is_not_verified(shell, people):
     shell("certify", *ROLES, *QUICK, "--format", "json", "--out", "c.json")
     other = pd.read_csv(people)
@@ -144,6 +146,7 @@ def test_a_constant_protected_column_is_an_error(shell, people):
     assert "only 'A'; expected at least two groups" in err
 
 
+@pytest.mark.slow
 def test_plot_draws_the_certificate(shell, people):
     code, out, err = shell("certify", *ROLES, *QUICK, "--plot", "c.svg", "--out", "c.md")
     assert (code, out, err) == (0, "", "wrote c.svg\nwrote c.md\n")

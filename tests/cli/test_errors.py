@@ -233,6 +233,7 @@ def test_a_bad_file_leaves_an_earlier_result_as_it_was(shell, tmp_path):
     assert (tmp_path / "result.json").read_text() == "as it was"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

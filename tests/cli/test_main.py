@@ -39,6 +39,7 @@ def test_nothing_at_all_shows_the_help(shell):
     assert "audit" in shell().out
 
 
+@pytest.mark.slow
 def test_a_pipe_that_closes_early_is_no_error():
     done = subprocess.run(
         f"'{COMMAND}' audit adult --protected sex --protected race --format json | head -n 1",
@@ -114,6 +115,7 @@ def test_a_note_names_the_option_too(shell, tmp_path):
     assert "unknown=['NA']" in shell(*roles, "--format", "json").out
 
 
+@pytest.mark.slow
 def test_bytes_that_the_terminal_cannot_show_are_replaced(tmp_path):
     (tmp_path / "t.csv").write_text("g,y\nÄ,1\nÄ,0\nB,1\nB,1\n", encoding="utf-8")
     done = subprocess.run(

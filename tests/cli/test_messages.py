@@ -130,6 +130,7 @@ def test_a_note_never_begins_with_an_argument():
     assert for_shell("say unknown=['?']", is_note=True) == "say --unknown '?'"
 
 
+@pytest.mark.slow
 @given(st.text(), st.sampled_from(sorted(OPTIONS)))
 def test_a_quoted_value_is_never_touched(value, name):
     message = f"t.csv: holds {value!r}, and {f'{name}={value!r}'!r}; expected numbers"

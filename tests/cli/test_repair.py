@@ -752,6 +752,7 @@ def test_the_protected_column_is_left_out_if_asked(
     assert list(read(Path("in.csv"))) == list(applied)
 
 
+@pytest.mark.slow
 def test_a_saved_repair_shows_its_proof_again(shell: Shell, applied: Any) -> None:
     fit = ("repair", "in.csv", "out.csv", *APPLICANTS, "--blocks", "2", *QUICK)
     first = json.loads(shell(*fit, "--save", "r.json", "--format", "json").out)

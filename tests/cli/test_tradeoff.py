@@ -40,6 +40,7 @@ def test_the_table_says_what_each_amount_costs(shell, source: Path) -> None:
     assert "people.csv: hired = yes, by group" in answer.out
 
 
+@pytest.mark.slow
 def test_every_format_and_the_plot(shell, source: Path) -> None:
     answer = shell(*sweep("--out", "curve.json", "--plot", "curve.svg", "--results", "cells.jsonl"))
     assert answer.code == 0

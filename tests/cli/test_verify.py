@@ -53,6 +53,7 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_a_signed_certificate_is_verified(filed: Shell) -> None:
     answer = filed("verify", "c.json", "people.csv", "--trust", "k.pub")
     assert (answer.code, answer.err) == (0, "")
@@ -69,6 +70,7 @@ def test_no_line_is_longer_than_the_terminal(filed: Shell, monkeypatch: pytest.M
     assert max(map(len, answer.out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_a_policy_is_the_verifiers(filed: Shell) -> None:
     met = "threshold=0.8,confidence=0.95,rows=all,features=all,file=same,auditors=naive-bayes"
     assert filed("verify", "c.json", "people.csv", "--require", met).code == 0
@@ -115,6 +117,7 @@ def test_another_key_another_table_and_no_signature(filed: Shell) -> None:
     assert (answer.code, "there is no signature c.json.sig" in answer.out) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_pack_and_the_certificate_in_it(filed: Shell) -> None:
     files = {"certificate.json": Path("c.json").read_bytes(), "report.html": b"<p>"}
     key = load_private_key(Path("k"))

@@ -146,6 +146,7 @@ def test_a_warning_if_the_repair_raised_predictability(source: str, upper: float
 SHIFTED = [(group, low + step) for group, low in (("A", 0), ("B", 1)) for step in range(3)] * 40
 
 
+@pytest.mark.slow
 def test_trees_see_what_geometric_repair_gives_away(tmp_path: Path) -> None:
     table = pd.DataFrame(SHIFTED, columns=["group", "score"])
     table.to_csv(tmp_path / "in.csv", index=False)
@@ -164,6 +165,7 @@ def test_trees_see_what_geometric_repair_gives_away(tmp_path: Path) -> None:
     assert result.after.balanced_error_rate < 0.25
 
 
+@pytest.mark.slow
 def test_an_outcome_adds_the_impact_of_a_model(tmp_path: Path) -> None:
     # The score is the outcome: 4 of 16 of A, 8 of 16 of B.
     selected = [at < 4 for at in range(16)] + [at < 8 for at in range(16)]

@@ -234,6 +234,7 @@ def test_of_few_rows_all_are_audited() -> None:
     assert audited_rows(np.zeros(MANY - 1, dtype=np.int16), random_state=0) is None
 
 
+@pytest.mark.slow
 def test_a_sample_of_many_rows_is_repaired_by_a_fit_to_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

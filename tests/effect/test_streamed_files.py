@@ -101,12 +101,14 @@ def repair_both(
     return in_memory, in_chunks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIONS)
 def test_a_parquet_file_in_chunks_gives_the_bytes_of_memory(name: str, tmp_path: Path) -> None:
     source = write(make_table(1500), tmp_path / "table.parquet")
     repair_both(source, tmp_path, ".parquet", **OPTIONS[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 @pytest.mark.parametrize("name", ["blocks", "column", "geometric"])
 def test_a_csv_in_chunks_gives_the_bytes_of_memory(name: str, ending: str, tmp_path: Path) -> None:
@@ -114,6 +116,7 @@ def test_a_csv_in_chunks_gives_the_bytes_of_memory(name: str, ending: str, tmp_p
     repair_both(source, tmp_path, ending, **OPTIONS[name])
 
 
+@pytest.mark.slow
 def test_messy_values_are_read_alike(tmp_path: Path) -> None:
     table = make_table(900)
     pay = [f"${number:,.2f}" if row % 5 else "n/a" for row, number in enumerate(range(1000, 1900))]
@@ -125,6 +128,7 @@ def test_messy_values_are_read_alike(tmp_path: Path) -> None:
     assert "codes with leading zeros" in str(in_memory.notes)
 
 
+@pytest.mark.slow
 def test_many_strata_and_joint_ones_are_the_same(tmp_path: Path) -> None:
     source = write(make_table(900, strata=6), tmp_path / "table.parquet")
     repair_both(source, tmp_path, ".parquet", options={"blocks": 4})
@@ -132,6 +136,7 @@ def test_many_strata_and_joint_ones_are_the_same(tmp_path: Path) -> None:
     repair_both(source, tmp_path, ".parquet", options=COLUMN, protected=["sex", "flag"])
 
 
+@pytest.mark.slow
 def test_a_table_larger_than_a_fit_takes_is_fitted_on_the_same_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +148,7 @@ def test_a_table_larger_than_a_fit_takes_is_fitted_on_the_same_rows(
     repair_both(source, tmp_path, ".parquet", options={"key": "id"})
 
 
+@pytest.mark.slow
 def test_equal_rows_far_apart_are_told_apart(tmp_path: Path) -> None:
     table = pa.concat_tables([make_table(400)] * 4)
     source = write(table.drop_columns(["id"]), tmp_path / "table.parquet")
@@ -266,6 +272,7 @@ def test_files_whose_columns_differ_are_an_error(tmp_path: Path) -> None:
         in_chunks(folder)
 
 
+@pytest.mark.slow
 def test_parts_and_folders_are_one_table(tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()
@@ -295,6 +302,7 @@ def test_no_room_for_temporary_files_is_one_clear_line(
         in_chunks(source)
 
 
+@pytest.mark.slow
 def test_identifiers_are_found_in_chunks_too(tmp_path: Path) -> None:
     table = make_table(900).append_column(
         "name", pa.array([f"person {number}" for number in range(900)])

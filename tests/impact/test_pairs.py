@@ -47,6 +47,7 @@ def test_the_p_of_a_pair_is_fishers_adjusted_for_all_pairs():
     assert [pair.adjusted_p for pair in pairs] == pytest.approx(adjusted.tolist())
 
 
+@pytest.mark.slow
 def test_pairs_of_several_attributes_are_adjusted_together():
     table = frame(GROUPS).assign(sex=["F", "M"] * 64)
     result = fourfifths.impact(table, protected=["group", "sex"], outcome="hired", pairs="all")
@@ -83,6 +84,7 @@ def test_a_pair_without_selections_is_undefined():
     assert pair.finding == "undefined"
 
 
+@pytest.mark.slow
 def test_sixty_groups_make_all_their_pairs():
     groups = {f"g{index:03}": (40 + index % 20, 100) for index in range(60)}
     pairs = measure_aggregated(groups, pairs="all").attributes[0].pairs

@@ -51,6 +51,7 @@ def numbers(group):
     return found
 
 
+@pytest.mark.slow
 @given(tables())
 def test_impact_ratio_times_likelihood_ratio_is_one(groups):
     for group in measure_aggregated(groups).attributes[0].groups:
@@ -93,6 +94,7 @@ def test_scaling_all_counts_leaves_rates_and_ratios(groups, factor):
             assert found == pytest.approx(expected, nan_ok=True), figure
 
 
+@pytest.mark.slow
 @given(counts(200), counts(200))
 def test_below_four_fifths_is_decided_in_whole_numbers(group, reference):
     (x, n), (x_r, n_r) = group, reference
@@ -202,6 +204,7 @@ def test_equal_sampling_weights_change_no_rate(groups, weight):
             assert found == pytest.approx(expected, rel=1e-6, abs=1e-9, nan_ok=True), figure
 
 
+@pytest.mark.slow
 @given(counts(), counts())
 def test_with_one_stratum_cmh_is_the_square_of_the_standard_deviations(group, reference):
     assume(0 < group[0] + reference[0] < group[1] + reference[1])

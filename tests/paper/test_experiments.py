@@ -71,6 +71,7 @@ def test_the_pass_mark_is_70_combined() -> None:
     assert PassMark().fit(table, None).predict(table).tolist() == [False, True, True]
 
 
+@pytest.mark.slow
 def test_a_sweep_runs_the_settings_and_keeps_its_cells(tmp_path: Path) -> None:
     options = {
         "protected": "group",

@@ -141,6 +141,7 @@ def test_the_loss_of_one_prototype_is_known() -> None:
     assert loss == pytest.approx(0.1 * np.mean(np.sum(TRAIN.values**2, axis=1)) + np.log(2))
 
 
+@pytest.mark.slow
 def test_only_methods_that_say_so_draw() -> None:
     for draws in (learned_fair_representations, exponentiated_gradient):
         first, again, other = (draws(TRAIN, TEST, seed) for seed in (7, 7, 8))

@@ -26,6 +26,7 @@ def test_columns_alone_differ_by_their_mean_only_and_pairs_by_their_correlation(
     np.testing.assert_allclose(np.corrcoef(group.T)[0], [1, -0.5, 0.5], atol=0.02)
 
 
+@pytest.mark.slow
 def test_full_repair_by_column_leaves_the_dependence_to_trees() -> None:
     features = Features(columns=2, rows=3_000, dependence=0.8, group_share=0.5)
     column = measure(features, "column by column, full", seed=0)

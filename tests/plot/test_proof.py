@@ -101,6 +101,7 @@ def test_where_nothing_is_proven_no_floor_is_drawn():
     assert axis.get_title("left") == "inconclusive, nothing is proven"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("proof", [PROOF, NOTHING])
 def test_the_words_of_the_picture(proof):
     for word in ("fair", "compliant", "unbiased", "illegal"):

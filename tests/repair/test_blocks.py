@@ -237,6 +237,7 @@ def test_a_law_of_so_many_rows_by_hand() -> None:
     assert block_law(one_score_tree(3), 0, 10).spacings.tolist() == [11]
 
 
+@pytest.mark.slow
 def test_two_scores_cut_in_a_tree_keep_the_law() -> None:
     """Shares of new rows, known exactly, over 5,000 samples of 23 rows from the unit square."""
     random = np.random.default_rng(0)

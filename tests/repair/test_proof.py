@@ -346,6 +346,7 @@ def test_few_draws_say_about_what_is_proven(sizes: tuple[int, ...]) -> None:
         assert not is_proven(laws, threshold=min(limit + 0.01, 0.999), **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [0.3, 0.576])
 def test_no_plan_that_loses_much_less_is_proven(beta: float) -> None:
     rows, options = np.array([64, 270]), {"beta": beta, "confidence": 0.95}

@@ -92,6 +92,7 @@ def failing_checks(estimator: Repairer) -> dict[str, str]:
     return {} if isinstance(estimator, GroupedWithoutOutcome) else WITH_AN_OUTCOME
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         Grouped(scope="column"),

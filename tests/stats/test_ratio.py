@@ -196,6 +196,7 @@ RATES = np.concatenate([[0.001, 0.01], np.linspace(0.05, 0.95, 19), [0.99, 0.999
 RATIOS = np.concatenate([np.geomspace(0.02, 50, 41), [0.8, 0.9, 1.0, 1.25]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_reference"), [(1, 6), (5, 5)])
 def test_the_interval_contains_the_ratio_at_least_as_often_as_stated(n, n_reference):
     assert coverage(n, n_reference, rates=RATES, ratios=RATIOS).min() >= 0.95

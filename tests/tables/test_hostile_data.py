@@ -54,6 +54,7 @@ FRAMES = {
     "pyarrow": pa.table,
     "duckdb": lambda columns: duckdb.connect().from_arrow(pa.table(columns)),
 }
+pytestmark = pytest.mark.slow
 TERMINAL_CODES = ("\x1b", "\x9b", "\r", "\u202e")
 
 

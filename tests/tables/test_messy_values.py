@@ -68,6 +68,7 @@ def test_values_that_differ_in_case_or_spaces_are_one_in_an_audit(kind, tmp_path
     assert "exact_values=True keeps them apart" in note_of(result, "column 'hired'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_values_are_one_in_a_certificate_a_repair_and_a_tradeoff(kind, tmp_path):
     table = EVERY_KIND[kind](PEOPLE | {"score": SCORES}, tmp_path)

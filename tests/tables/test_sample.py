@@ -376,6 +376,7 @@ print(read_features(open_table(sys.argv[1]), ["v"], **options).sha256)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ["America/New_York", "Europe/Paris"])
 def test_moments_do_not_depend_on_the_kind_of_table_nor_on_the_zone_of_the_machine(zone, tmp_path):
     moments = pd.date_range("2020-02-27", periods=100, freq="7h", tz="UTC")

@@ -124,6 +124,7 @@ def points_of():
 # ---------------------------------------------------------------- numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", kinds(EVERY_KIND))
 def test_numbers_as_text_are_numbers(kind, tmp_path, sha256_of, points_of):
     table = EVERY_KIND[kind](columns(as_text(NUMBERS)), tmp_path)
@@ -253,6 +254,7 @@ def test_a_number_too_large_for_a_float_is_infinite(ask, kind, tmp_path):
 TOKENS = [("n/a", "n/a"), (" n/a ", "n/a"), ("-999", -999), ("-999.0", -999), ("-999", "-999.0")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", kinds(EVERY_KIND))
 @pytest.mark.parametrize(("token", "unknown"), TOKENS)
 def test_a_token_is_missing_and_comes_back_as_it_was_written(
@@ -338,6 +340,7 @@ def test_a_category_may_be_missing(token, kind, tmp_path):
     assert cells(repaired, "x") == with_token(words, token)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", kinds(EVERY_KIND))
 @pytest.mark.parametrize("token", [None, "  ", "gone"])
 def test_rows_without_a_group_are_unknown_everywhere(token, kind, tmp_path):

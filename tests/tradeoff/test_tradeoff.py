@@ -70,6 +70,7 @@ def test_without_repair_the_point_is_what_the_model_does() -> None:
     assert np.isnan(point.auc)  # the rule has no score
 
 
+@pytest.mark.slow
 def test_full_repair_brings_the_ratio_to_one_and_the_auditor_to_guessing() -> None:
     curve = fourfifths.tradeoff(applicants(3_000), **QUICK)
     raw, _, full = sorted(curve.points, key=lambda point: point.amount)
@@ -114,6 +115,7 @@ def test_a_run_that_was_stopped_goes_on_without_redoing_cells(tmp_path: Path) ->
     assert all(json.loads(line) for line in path.read_text().splitlines())
 
 
+@pytest.mark.slow
 def test_results_of_another_run_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "cells.jsonl"
     fourfifths.tradeoff(applicants(), **QUICK, results=path)
@@ -123,6 +125,7 @@ def test_results_of_another_run_are_refused(tmp_path: Path) -> None:
         fourfifths.tradeoff(applicants(), **QUICK, random_state=1, results=path)
 
 
+@pytest.mark.slow
 def test_more_amounts_go_on_from_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "cells.jsonl"
     fourfifths.tradeoff(applicants(), **{**QUICK, "amounts": [0, 1]}, results=path)
@@ -242,6 +245,7 @@ def test_the_progress_bar_can_be_turned_off_and_changes_no_number() -> None:
     assert shown.to_dict() == hidden.to_dict()
 
 
+@pytest.mark.slow
 def test_the_result_prints_and_gives_its_figures(tmp_path: Path) -> None:
     curve = fourfifths.tradeoff(applicants(), **QUICK)
     assert "GNB" in str(curve)

@@ -18,6 +18,7 @@ def test_the_cuts_of_an_examination(shell, tmp_path):
     assert (tmp_path / "cuts.svg").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_all_cuts_are_in_csv_and_json(shell):
     rows = shell(*RICCI, "--format", "csv").out.splitlines()
     assert len(rows) == 1 + 113 * 3

@@ -20,6 +20,7 @@ def weeks(tmp_path):
         (tmp_path / f"{week}.csv").write_text(text)
 
 
+@pytest.mark.slow
 def test_batches_are_added_one_by_one(shell, weeks, tmp_path):
     assert shell("monitor", "log.jsonl", "--add", "w1.csv", *ROLES).code == 0
     answer = shell("monitor", "log.jsonl", "--add", "w2.csv", "--fail-on", "below")

@@ -53,6 +53,7 @@ def tags_of(pdf):
                 waiting.append(element["/K"])
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_report(memo, pdf):
     text = text_of(pdf)
     cells = [
@@ -165,6 +166,7 @@ def test_long_texts_are_written_whole_wherever_they_stand(name):
     assert letters(text_of(pdf)).count(letters(HOSTILE[name])[:1000]) > 50
 
 
+@pytest.mark.slow
 def test_a_long_name_stays_on_the_page_and_is_whole():
     sheet = Sheet(title="t", headers=("name", "n"), rows=(("x" * 10_000, "1"),))
     part = Part(id="p", title="p", sections=(Section(sheets=(sheet,)),))
@@ -189,6 +191,7 @@ def test_the_same_report_gives_the_same_bytes(memo):
     assert report_pdf(dated) == report_pdf(dated)
 
 
+@pytest.mark.slow
 def test_adults_report_is_rendered_within_two_seconds():
     filed = report("adult", protected=["sex", "race"], parts=[])
     for ending in (".pdf", ".docx", ".xlsx"):

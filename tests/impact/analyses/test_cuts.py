@@ -337,6 +337,7 @@ def test_infinite_and_absent_scores():
         measure(scores(women=[np.nan], men=[1, 2]))
 
 
+@pytest.mark.slow
 def test_the_json_keeps_to_its_schema():
     impact_schema, schema = (
         json.loads((SCHEMAS / f"{name}.schema.json").read_text()) for name in ("impact", "cuts")

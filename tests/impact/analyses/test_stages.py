@@ -336,6 +336,7 @@ def test_an_empty_stage_is_an_error():
         fourfifths.stages(table, protected="sex", stages=STAGES)
 
 
+@pytest.mark.slow
 def test_the_json_keeps_to_its_schema():
     impact_schema, schema = (
         json.loads((SCHEMAS / f"{name}.schema.json").read_text()) for name in ("impact", "stages")

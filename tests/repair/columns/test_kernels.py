@@ -38,6 +38,7 @@ def test_numpy_does_it_where_numba_cannot_be_loaded(monkeypatch: pytest.MonkeyPa
     assert type(compiled_kernels.__wrapped__()) is Kernels
 
 
+@pytest.mark.slow
 def test_numba_is_not_loaded_for_few_rows() -> None:
     script = (
         "import sys, numpy as np; from fourfifths import Repairer;"

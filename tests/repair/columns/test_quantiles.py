@@ -152,6 +152,7 @@ def test_equals_in_the_middle_take_the_level_of_the_middle_place() -> None:
     assert rank_table(values, 5).levels_of(values, None).tolist() == [0] * 2 + [2] * 6 + [4] * 2
 
 
+@pytest.mark.slow
 def test_a_row_alone_is_at_each_level_in_its_share() -> None:
     # 5 stands at places 0 to 5 of 8: of four levels, a third at each of the first three.
     table = rank_table(np.array([5.0] * 6 + [9.0] * 2), 4)
