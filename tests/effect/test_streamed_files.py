@@ -289,6 +289,13 @@ def test_parts_and_folders_are_one_table(tmp_path: Path) -> None:
         assert (tmp_path / "chunks.csv").read_bytes() == expected
 
 
+def test_what_pandas_notes_in_a_file_is_kept(tmp_path: Path) -> None:
+    source = tmp_path / "pandas.parquet"
+    make_table(900).to_pandas().to_parquet(source)
+    repair_both(source, tmp_path, ".parquet")
+    assert b"pandas" in parquet.read_schema(tmp_path / "chunks.parquet").metadata
+
+
 def test_no_room_for_temporary_files_is_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,11 +41,12 @@ def parquet_tables(file: TableFile, name: str, names: Sequence[str] | None) -> I
                 continue  # which some versions of Arrow cannot iterate over
             for batch in source.iter_batches(batch_size=ROWS_PER_PART, columns=asked):
                 table = pa.Table.from_batches([batch])
-                table = table.replace_schema_metadata(source.schema_arrow.metadata)
                 if asked is None:
                     table = table.rename_columns(stored)
                 for key, value in partition.items():
                     table = table.append_column(key, pa.repeat(value, table.num_rows))
+                # Last, because a table whose columns were renamed has lost its metadata.
+                table = table.replace_schema_metadata(source.schema_arrow.metadata)
                 yield table if names is None else table.select(list(names))
         except (pa.ArrowException, OSError) as error:
             raise TableError(f"{name}: not readable as Parquet: {in_one_line(error)}") from error
