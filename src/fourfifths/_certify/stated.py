@@ -162,6 +162,6 @@ def stated_settings(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def brief(value: Any) -> str:
-    """Return a value as text that is not too long for a message."""
+    """Return a value as text, shortened to fit an error message."""
     text = repr(value)
     return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 3] + "..."

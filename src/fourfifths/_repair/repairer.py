@@ -524,7 +524,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         self._options_at_fit = self.get_params(deep=False)
 
     def _check_options(self) -> None:
-        """Raise for the first option whose value is not one of its choices."""
+        """Raise an error at the first option that has a value it cannot have."""
         _check_options(self.get_params(deep=False))
 
     def _asked_columns(
@@ -617,7 +617,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         )
 
     def _favorable_of(self, outcomes: Sequence[Outcome]) -> tuple[Any, ...] | None:
-        """Return the favorable values as the outcome has them; None if none are needed."""
+        """Return the favorable values, spelled as in the outcome; None if none were given."""
         if self.favorable is None or not outcomes or outcomes[0].kind == "number":
             return None
         return choose_favorable(outcomes[0].name, self.favorable, outcomes[0].classes)
@@ -725,14 +725,14 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
 
 
 def _is_same(value: Any, fitted_value: Any) -> bool:
-    """Return whether an option still has its value; some values are arrays."""
+    """Return whether an option was not changed since the fit; its value may be an array."""
     return value is fitted_value or (
         type(value) is type(fitted_value) and bool(np.all(value == fitted_value))
     )
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
-    """Raise for the first option whose value is not one of its choices."""
+    """Raise an error at the first option that has a value it cannot have."""
     for name, choices in CHOICES.items():
         value = options[name]
         if value not in get_args(choices):

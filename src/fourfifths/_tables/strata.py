@@ -306,7 +306,7 @@ def fit_strata(
 
 
 def _sizes(codes: CodeArray, code_count: int, row_counts: IntArray | None) -> IntArray:
-    """Return the rows of each code, and at the end those of the code -1."""
+    """Return how many rows each code has; the last entry counts rows without a stratum."""
     if row_counts is None:
         sizes = np.bincount(codes[codes != UNKNOWN], minlength=code_count).astype(np.int64)
         return np.append(sizes, codes.size - sizes.sum())
