@@ -324,14 +324,14 @@ def test_the_most_frequent_category_by_hand() -> None:
 
 
 def records(
-    columns: list[Any], kinds: list[Any], block: Any, *, part: Any = None, shape: tuple[int, int]
+    columns: list[Any], kinds: list[Any], block: Any, *, variant: Any = None, shape: tuple[int, int]
 ) -> FloatArray:
     blocks: IntArray = np.array(block)
     return typical_records(
         [np.array(column, dtype=float) for column in columns],
         [ColumnType(name=str(index), kind=kind) for index, kind in enumerate(kinds)],
         block=blocks,
-        part=np.zeros(blocks.size, dtype=np.int64) if part is None else np.array(part),
+        variant=np.zeros(blocks.size, dtype=np.int64) if variant is None else np.array(variant),
         weight=np.ones(blocks.size),
         shape=shape,
     )
@@ -356,7 +356,7 @@ def test_each_part_of_a_block_has_a_record_and_a_small_one_that_of_its_block() -
         [[1.0] * 10 + [2.0] * 10 + [3.0] * 10 + [7.0] * 9 + [50.0] * 30],
         ["number"],
         [0] * 30 + [1] * 39,
-        part=[0] * 10 + [1] * 20 + [0] * 9 + [1] * 30,
+        variant=[0] * 10 + [1] * 20 + [0] * 9 + [1] * 30,
         shape=(2, 2),
     )
     # The second block has only nine rows in its first part: the record could be somebody's.
@@ -368,7 +368,7 @@ def test_strata_are_weighted_as_they_are_told() -> None:
         [np.array([1.0, 1.0, 1.0, 9.0])],
         [ColumnType(name="x", kind="number")],
         block=np.zeros(4, dtype=np.int64),
-        part=np.zeros(4, dtype=np.int64),
+        variant=np.zeros(4, dtype=np.int64),
         weight=np.array([1 / 3, 1 / 3, 1 / 3, 1.5]),
         shape=(1, 1),
     )

@@ -121,6 +121,13 @@ class BlockModel:
     table: TableCounts
     beta: float
 
+    @property
+    def fit_rows(self) -> int | None:
+        """How many rows of a large table the model was fitted on; None if on all."""
+        row_counts = self.table.counts.sum(axis=1)
+        fit_rows = int(fit_quotas(row_counts).sum())
+        return fit_rows if fit_rows < row_counts.sum() else None
+
     def blocks_of(
         self,
         rows: Rows,
@@ -269,8 +276,12 @@ def fit_block_model(
     blocks = Blocks(tree=tree, cuts=cuts, laws=laws, records=records)
     is_other = codes >= 0
     is_other[placing] = False
-    others = np.flatnonzero(is_other)
-    other_scores, other_codes, other_draws = scoring(others), codes[others], draws.take(others)
+    other_rows = np.flatnonzero(is_other)
+    other_scores, other_codes, other_draws = (
+        scoring(other_rows),
+        codes[other_rows],
+        draws.take(other_rows),
+    )
 
     def count_others() -> IntArray:
         other_block = blocks.blocks_of(other_scores(), other_codes, other_draws)
@@ -280,7 +291,7 @@ def fit_block_model(
     model = BlockModel(
         guide=guide,
         blocks=blocks,
-        table=TableCounts(placed_counts, count_others if others.size else None),
+        table=TableCounts(placed_counts, count_others if other_rows.size else None),
         beta=beta,
     )
     return model, placement.is_proven
@@ -291,9 +302,9 @@ def record_counts(blocks: Blocks, index: IntArray, codes: CodeArray) -> IntArray
 
     A rule sees the record, so records are counted, not blocks. Rows without a stratum are not.
     """
-    known = np.flatnonzero(codes >= 0)
+    members = np.flatnonzero(codes >= 0)
     shape = len(blocks.laws), blocks.tree.block_count * blocks.variety
-    cells = codes[known].astype(np.int64) * shape[1] + index[known]
+    cells = codes[members].astype(np.int64) * shape[1] + index[members]
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
@@ -324,9 +335,9 @@ def fit_rows(codes: CodeArray, draws: RowDraws) -> IntArray:
     The draw comes from a hash of the row, not from its values or its stratum. So the rows of a
     stratum are a random sample of it, and the law of the shares stays what it is.
     """
-    known = np.flatnonzero(codes >= 0)
-    quotas = fit_quotas(np.bincount(codes[known]))
-    return first_drawn(known, codes, draws, most=quotas, purpose="sample")
+    members = np.flatnonzero(codes >= 0)
+    quotas = fit_quotas(np.bincount(codes[members]))
+    return first_drawn(members, codes, draws, most=quotas, purpose="sample")
 
 
 def planning_rows(codes: CodeArray, draws: RowDraws) -> BoolArray:
@@ -335,16 +346,16 @@ def planning_rows(codes: CodeArray, draws: RowDraws) -> BoolArray:
     The share depends on the numbers of rows only, so placing rows are still a random part of each
     stratum.
     """
-    known = np.flatnonzero(codes >= 0)
-    sizes = np.bincount(codes[known])
-    share = float(np.clip(MIN_PLANNING_ROWS / known.size, PLANNING_SHARE, MAX_PLANNING_SHARE))
-    is_large = sizes >= MIN_PART_OF_MEAN * known.size / np.count_nonzero(sizes)
+    members = np.flatnonzero(codes >= 0)
+    sizes = np.bincount(codes[members])
+    share = float(np.clip(MIN_PLANNING_ROWS / members.size, PLANNING_SHARE, MAX_PLANNING_SHARE))
+    is_large = sizes >= MIN_PART_OF_MEAN * members.size / np.count_nonzero(sizes)
     shares = np.where(is_large, share, PLANNING_SHARE)
-    if known.size < TINY_TABLE:
+    if members.size < TINY_TABLE:
         shares = np.full(sizes.size, 0.5)
     most = np.floor(shares * sizes).astype(np.int64)
     is_planning = np.zeros(codes.size, dtype=np.bool_)
-    is_planning[first_drawn(known, codes, draws, most=most)] = True
+    is_planning[first_drawn(members, codes, draws, most=most)] = True
     return is_planning
 
 
@@ -511,12 +522,12 @@ def block_records(
         block, codes, draws = block[rows], codes[rows], draws.take(rows)
     sizes = np.bincount(codes, minlength=cells.size)
     stratum_weight = cells / cells.max() / np.maximum(sizes, 1)
-    part = (draws.uniforms("variety", 1) * shape[1]).astype(np.int64)
+    variant = (draws.uniforms("variety", 1) * shape[1]).astype(np.int64)
     return typical_records(
         columns,
         column_types,
         block=block,
-        part=part,
+        variant=variant,
         weight=stratum_weight[codes],
         shape=shape,
     )
@@ -541,11 +552,11 @@ def own_beta(
         return DEFAULT_BETA
     outcome = outcomes[0]
     favorable_codes = [1] if favorable is None else [*map(outcome.classes.index, favorable)]
-    known = np.flatnonzero((codes >= 0) & ~np.isnan(outcome.values))
-    weights = np.ones(known.size) if row_counts is None else row_counts[known]
-    sizes = np.bincount(codes[known], weights=weights)
-    is_favorable = np.isin(outcome.values[known], favorable_codes)
-    selected = np.bincount(codes[known], weights=weights * is_favorable, minlength=sizes.size)
+    members = np.flatnonzero((codes >= 0) & ~np.isnan(outcome.values))
+    weights = np.ones(members.size) if row_counts is None else row_counts[members]
+    sizes = np.bincount(codes[members], weights=weights)
+    is_favorable = np.isin(outcome.values[members], favorable_codes)
+    selected = np.bincount(codes[members], weights=weights * is_favorable, minlength=sizes.size)
     rates = selected[sizes > 0] / sizes[sizes > 0]
     if favorable is None:
         rates = np.minimum(rates, 1 - rates)

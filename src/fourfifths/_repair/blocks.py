@@ -198,10 +198,10 @@ class Blocks:
 
     def record_index(self, block: IntArray, draws: RowDraws) -> IntArray:
         """Return the index of the record that replaces each row; -1 for rows without a block."""
-        part: Any = 0
+        variant: Any = 0
         if self.variety > 1:
-            part = (draws.uniforms("variety") * self.variety).astype(np.int64)
-        return np.where(block >= 0, block * self.variety + part, -1)
+            variant = (draws.uniforms("variety") * self.variety).astype(np.int64)
+        return np.where(block >= 0, block * self.variety + variant, -1)
 
 
 def cells_of(
@@ -219,19 +219,19 @@ def cells_of(
         rows = rows[is_cut]
         if not rows.size:
             break
-        at, stratum = node[rows], codes[rows]
-        score, cut = scores[rows, tree.score[at]], cuts.score[stratum, at]
+        cut_node, stratum = node[rows], codes[rows]
+        score, cut = scores[rows, tree.score[cut_node]], cuts.score[stratum, cut_node]
         goes_right = score > cut
         equal = np.flatnonzero(score == cut)
         if equal.size:
-            equal_rows, place = rows[equal], (stratum[equal], at[equal])
+            equal_rows, cut_index = rows[equal], (stratum[equal], cut_node[equal])
             goes_right[equal] = is_after(
                 content[equal_rows],
                 draws.take(equal_rows).uniforms("tie"),
-                content_cut=cuts.content[place],
-                draw_cut=cuts.draw[place],
+                content_cut=cuts.content[cut_index],
+                draw_cut=cuts.draw[cut_index],
             )
-        node[rows] = np.where(goes_right, tree.right[at], tree.left[at])
+        node[rows] = np.where(goes_right, tree.right[cut_node], tree.left[cut_node])
     return node
 
 
@@ -374,39 +374,39 @@ def typical_records(
     column_types: Sequence[ColumnType],
     *,
     block: IntArray,
-    part: IntArray,
+    variant: IntArray,
     weight: FloatArray,
     shape: tuple[int, int],
 ) -> FloatArray:
-    """Return the typical record of each part of each block, column by column.
+    """Return the typical record of each variant of each block, column by column.
 
     Of numbers, dates and ordered categories it is the weighted median that occurs in the column, of
     other categories the most frequent one. Missing is a value like any other: of a number it is
-    typical where more than half of the rows have none. A part of few rows has the record of its
+    typical where more than half of the rows have none. A variant of few rows has the record of its
     whole block: it would be the record of somebody.
 
     Parameters
     ----------
     columns : sequence of float array
     column_types : sequence of ColumnType
-    block, part : int array
+    block, variant : int array
         Of each row.
     weight : float array
         Of each row, above 0.
-    shape : (blocks, parts)
+    shape : (blocks, variants)
     """
-    block_count, part_count = shape
-    records = np.empty((block_count, part_count, len(columns)))
+    block_count, variant_count = shape
+    records = np.empty((block_count, variant_count, len(columns)))
     for index, (values, column_type) in enumerate(zip(columns, column_types, strict=True)):
         typical = most_frequent if column_type.kind == "category" else weighted_medians
-        whole, _ = typical(values, block, weight=weight, cell_count=block_count)
-        if part_count == 1:
-            records[:, 0, index] = whole
+        block_values, _ = typical(values, block, weight=weight, cell_count=block_count)
+        if variant_count == 1:
+            records[:, 0, index] = block_values
             continue
-        cell = block * part_count + part
-        parts, _ = typical(values, cell, weight=weight, cell_count=records[..., 0].size)
-        has_rows = np.bincount(cell, minlength=parts.size) >= MIN_ROWS_PER_PART
-        filled = np.where(has_rows, parts, np.repeat(whole, part_count))
+        cell = block * variant_count + variant
+        variant_values, _ = typical(values, cell, weight=weight, cell_count=records[..., 0].size)
+        has_rows = np.bincount(cell, minlength=variant_values.size) >= MIN_ROWS_PER_PART
+        filled = np.where(has_rows, variant_values, np.repeat(block_values, variant_count))
         records[:, :, index] = filled.reshape(shape)
     return records
 

@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import Any, Literal
 
 from fourfifths._arrays import CodeArray, FloatArray, IntArray
-from fourfifths._repair.block_model import BlockModel, fit_quotas, record_counts
+from fourfifths._repair.block_model import BlockModel, record_counts
 from fourfifths._repair.columns.model import Model
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.draws import RowDraws, draws_of
 from fourfifths._repair.explain import Explanation, explain_block, explain_row
 from fourfifths._repair.guide import EstimatorGuide
 from fourfifths._repair.proof import Circumstances, Proof, prove
+from fourfifths._tables.identity import checked_key
 from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen
 from fourfifths._tables.types import ColumnType, check_finite
@@ -214,15 +215,9 @@ class FittedRepair:
                 has_own_guide=isinstance(self.model.guide, EstimatorGuide),
                 keeps_unseen=options.unseen == "keep",
                 strata_are=" & ".join(self.strata.by),
-                fit_rows=self._fit_rows(self.model),
+                fit_rows=self.model.fit_rows,
             ),
         )
-
-    def _fit_rows(self, model: BlockModel) -> int | None:
-        """Return how many rows of a large table the model was fitted on; None if on all."""
-        row_counts = model.table.counts.sum(axis=1)
-        fit_rows = int(fit_quotas(row_counts).sum())
-        return fit_rows if fit_rows < row_counts.sum() else None
 
     def count_table(self, output: Output | RecordOutput, codes: CodeArray) -> None:
         """Take the counts of the fitted table, which has just been repaired in full."""
@@ -248,8 +243,12 @@ class FittedRepair:
 
         Of many rows without a key it takes longer to tell equal ones apart than to repair them.
         """
-        if self.key is None and not self.needs_draws(method, amount):
-            return None
+        if not self.needs_draws(method, amount):
+            if self.key is None:
+                return None
+            if places is not None:  # nobody looks for rows of the same key
+                checked_key(rows, self.key)
+                return None
         return draws_of(rows, values, seed=self.seed, key=self.key, places=places)
 
     def _written_types(self, rows: Rows, method: Method, amount: float) -> Sequence[ColumnType]:

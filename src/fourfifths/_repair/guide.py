@@ -2,8 +2,8 @@
 
 A repair by blocks orders rows by it. It is learned on planning rows from the columns that are
 repaired, by gradient-boosted trees of LightGBM, which take categories and missing values as they
-are. Their text form is a documented, readable format that LightGBM evaluates to the same bits on
-any machine: a saved repair needs no pickle, and no code of ours walks the trees. A fitted
+are. Their text form is a documented, readable format, so a saved repair needs no pickle. Rows are
+scored from the text, to the bit as LightGBM scores them and faster (`trees`). A fitted
 scikit-learn estimator may be given instead. Without an outcome, the columns themselves are the
 scores.
 """
@@ -20,7 +20,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._repair.tree_text import trees_only
+from fourfifths._repair.trees.scores import TreeScores
+from fourfifths._repair.trees.text import trees_only
 from fourfifths._tables.load import Rows
 from fourfifths._tables.types import ColumnType, to_numbers
 from fourfifths._tables.values import (
@@ -61,7 +62,6 @@ CATEGORY_SMOOTHING_BY_ROWS = ((2_000, 10.0),)  # with 3,000 rows, more is as goo
 MAX_CATEGORY_SMOOTHING = 30.0
 # With fewer rows, threads wait for each other longer than they work, above all on a busy machine.
 MIN_ROWS_FOR_THREADS = 100_000
-MIN_ROWS_FOR_SCORING_THREADS = 10_000  # scoring splits the rows once, and waits once
 LOWEST = -np.finfo(np.float64).max  # where rows without a value come in an order
 
 
@@ -201,9 +201,9 @@ class TreeGuide:
     models: tuple[str, ...]
 
     @cached_property
-    def boosters(self) -> list[Any]:
-        """The models, ready to predict."""
-        return [lightgbm().Booster(model_str=model) for model in self.models]
+    def tree_scores(self) -> list[TreeScores]:
+        """The models, ready to score rows."""
+        return [TreeScores(model) for model in self.models]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"models": self.models}
@@ -214,14 +214,7 @@ class TreeGuide:
         columns: Sequence[FloatArray],
     ) -> FloatArray:
         """Return the raw scores: one of a binary or numeric outcome, else one of each class."""
-        matrix = np.stack(columns, axis=1)
-        threads = 1 if len(matrix) < MIN_ROWS_FOR_SCORING_THREADS else 0
-        return np.column_stack(
-            [
-                booster.predict(matrix, raw_score=True, num_threads=threads)
-                for booster in self.boosters
-            ]
-        )
+        return np.hstack([model.scores(columns) for model in self.tree_scores])
 
 
 def fit_trees(

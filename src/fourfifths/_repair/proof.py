@@ -258,19 +258,19 @@ def prove(
         )
         table = table_floors(counts, beta)
         ordered = list(permutations(range(len(laws)), 2))
-        place = {pair: index for index, pair in enumerate(ordered)}
+        pair_index = {pair: index for index, pair in enumerate(ordered)}
         pairs = tuple(
             sorted(
                 (
                     PairProof(
                         group=labels[group],
                         reference=labels[reference],
-                        impact_floor=float(limits[place[group, reference]]),
-                        reverse_floor=float(limits[place[reference, group]]),
-                        table_floor=float(table[place[group, reference]]),
-                        table_reverse_floor=float(table[place[reference, group]]),
-                        total_variation=float(variations[place[group, reference]]),
-                        balanced_error_rate=float(1 - variations[place[group, reference]]) / 2,
+                        impact_floor=float(limits[pair_index[group, reference]]),
+                        reverse_floor=float(limits[pair_index[reference, group]]),
+                        table_floor=float(table[pair_index[group, reference]]),
+                        table_reverse_floor=float(table[pair_index[reference, group]]),
+                        total_variation=float(variations[pair_index[group, reference]]),
+                        balanced_error_rate=float(1 - variations[pair_index[group, reference]]) / 2,
                     )
                     for group, reference in combinations(range(len(laws)), 2)
                 ),
@@ -682,8 +682,12 @@ def approximate_floors(
     gain = min(density, beta * float(ndtri((finest + 0.6) / (finest + 1.2))))
     # A stratum that is not cut at all has exactly the shares of the draw. In others, rules select
     # whole cells, or the same part of one cell wherever its cuts are.
-    whole = np.maximum(beta, 1 / cells)
-    squared = np.where(cells > 1, (beta / whole) ** 2 * whole * (1 - whole) / row_counts, 0.0)
+    cell_rate = np.maximum(beta, 1 / cells)
+    squared = np.where(
+        cells > 1,
+        (beta / cell_rate) ** 2 * cell_rate * (1 - cell_rate) / row_counts,
+        0.0,
+    )
     error = np.sqrt(squared[:, None] + squared[None, :])
     floors = beta / (beta + np.sqrt(variance) * gain + z * error + moved[:, None] + moved[None, :])
     np.fill_diagonal(floors, 1.0)

@@ -359,9 +359,9 @@ def read_settings(reader: Reader, repaired_names: Sequence[Any]) -> dict[str, An
         isinstance(unknown, list | str), "unknown", expected="a list of values that mean missing"
     )
     settings["unknown"] = tuple(unknown) if isinstance(unknown, list) else unknown
-    known = settings["known"]
-    reader.require(isinstance(known, list | str), "known", expected="a list of values")
-    settings["known"] = tuple(known) if isinstance(known, list) else known
+    known_tokens = settings["known"]
+    reader.require(isinstance(known_tokens, list | str), "known", expected="a list of values")
+    settings["known"] = tuple(known_tokens) if isinstance(known_tokens, list) else known_tokens
     ages = settings["ages"]
     are_days = isinstance(ages, dict) and all(isinstance(day, str) for day in ages.values())
     reader.require(ages is None or are_days, "ages", expected="a day for each column")

@@ -16,7 +16,7 @@ from fourfifths._repair.block_model import BlockModel, TableCounts
 from fourfifths._repair.blocks import LEAF, Blocks, Cuts, CutTree, block_law
 from fourfifths._repair.guide import ColumnGuide, Guide, TreeGuide
 from fourfifths._repair.reader import Reader
-from fourfifths._repair.tree_text import check_trees
+from fourfifths._repair.trees.text import check_trees
 from fourfifths._stats.shares import BlockLaw
 from fourfifths._tables.types import ColumnType
 from fourfifths._tables.values import MAX_EXACT_INTEGER
@@ -174,16 +174,21 @@ def read_cuts(reader: Reader, tree: CutTree, *, stratum_count: int) -> Cuts:
         expected="how often each stratum is cut",
     )
     is_cut = (tree.score != LEAF) & (tree.depth < depth[:, None])
-    places = {}
+    cut_values = {}
     for key in ("score", "content", "draw"):
-        places[key] = reader.numbers_or_null(key, 2)
-        reader.require(places[key].shape == is_cut.shape, key, expected=SAME_SHAPE)
+        cut_values[key] = reader.numbers_or_null(key, 2)
+        reader.require(cut_values[key].shape == is_cut.shape, key, expected=SAME_SHAPE)
         reader.require(
-            bool(np.array_equal(~np.isnan(places[key]), is_cut)),
+            bool(np.array_equal(~np.isnan(cut_values[key]), is_cut)),
             key,
             expected="a number at each cut, and null at other nodes",
         )
-    return Cuts(score=places["score"], content=places["content"], draw=places["draw"], depth=depth)
+    return Cuts(
+        score=cut_values["score"],
+        content=cut_values["content"],
+        draw=cut_values["draw"],
+        depth=depth,
+    )
 
 
 def read_law(
@@ -267,10 +272,4 @@ def read_guide(reader: Reader, column_types: Sequence[ColumnType]) -> tuple[Guid
         except ValueError as error:
             raise reader.error(f"models[{index}]", expected=str(error)) from None
     reader.require(bool(models), "models", expected="at least one model")
-    guide = TreeGuide(models=tuple(models))
-    try:
-        boosters = guide.boosters
-    except Exception:  # LightGBM has errors of its own
-        raise reader.error("models", expected="what LightGBM wrote") from None
-    assert score_count == sum(booster.num_model_per_iteration() for booster in boosters)
-    return guide, score_count
+    return TreeGuide(models=tuple(models)), score_count

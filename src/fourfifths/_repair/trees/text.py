@@ -1,14 +1,14 @@
-"""The text of gradient-boosted trees, which is checked before LightGBM reads it.
+"""The text of gradient-boosted trees, as LightGBM writes it: checked, and read.
 
-LightGBM trusts its text. Where a line is cut short it ends the whole process, and a child or a
-column that does not exist is read from wherever in memory it would be. So a text from a file is
-read here first: every number that LightGBM looks something up by has to be there.
+A text from a file is checked first: every number that something is looked up by has to be there.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +29,10 @@ CATEGORIES = ("cat_boundaries", "cat_threshold")
 TREE = {*NODES, *LEAVES, "threshold", "num_leaves", "num_cat", "is_linear", "shrinkage"}
 NUMBERS = re.compile(r"(-?(inf|[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?)( |$))*")
 IS_CATEGORY = 1  # the bit of a decision
-DECISIONS = 16
+# The other bits of a decision: where missing values go, and whether they are a value of their own.
+# LightGBM has one more, for zeros that mean missing, which is not learned here.
+DECISIONS = (0, 1, 2, 3, 8, 9, 10, 11)
+MAX_LEAVES = 64
 WORD = 2**32  # categories are kept in words of so many values
 
 
@@ -42,6 +45,64 @@ def trees_only(text: str) -> str:
     'tree\n...\nend of trees\n'
     """
     return text[: text.index(END) + len(END)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """A tree; its nodes are counted from 0, and its leaves, among the children, from -1 downwards.
+
+    Attributes
+    ----------
+    leaf_values : float array
+    columns, decisions : int array
+        Of each node.
+    cuts : float array
+        Of each node; of a category, the index of its set.
+    left, right : int array
+        The children of each node.
+    set_ends, set_words : int array
+        The sets of categories: where each begins and ends among the words.
+    """
+
+    leaf_values: FloatArray
+    columns: IntArray
+    decisions: IntArray
+    cuts: FloatArray
+    left: IntArray
+    right: IntArray
+    set_ends: IntArray
+    set_words: IntArray
+
+    def categories(self, index: int) -> IntArray:
+        """Return the categories of a set."""
+        words = self.set_words[self.set_ends[index] : self.set_ends[index + 1]]
+        bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
+        return np.flatnonzero(bits)
+
+
+def read_trees(text: str) -> tuple[int, list[Tree]]:
+    """Return how many scores a text gives, and its trees; it must have been checked."""
+    header, *tree_texts = re.split(r"^Tree=", text, flags=re.MULTILINE)
+    trees = []
+    for tree_text in tree_texts:
+        lines = dict(line.partition("=")[::2] for line in tree_text.split("\n"))
+
+        def array(key: str, dtype: Any, lines: dict[str, str] = lines) -> Any:
+            return np.array(lines.get(key, "").split(), dtype=dtype)
+
+        trees.append(
+            Tree(
+                leaf_values=array("leaf_value", np.float64),
+                columns=array("split_feature", np.int64),
+                decisions=array("decision_type", np.int64),
+                cuts=array("threshold", np.float64),
+                left=array("left_child", np.int64),
+                right=array("right_child", np.int64),
+                set_ends=array("cat_boundaries", np.int64),
+                set_words=array("cat_threshold", np.int64),
+            )
+        )
+    return int(entries(header.partition("\n")[2])["num_class"]), trees
 
 
 def check_trees(text: str, *, column_count: int) -> int:
@@ -81,6 +142,13 @@ def check_trees(text: str, *, column_count: int) -> int:
             check_tree_text(tree, index=index, column_count=column_count)
         except ValueError as error:
             raise ValueError(f"in tree {index} {error}") from None
+    kinds = {
+        (column, decision & IS_CATEGORY)
+        for tree in read_trees(text)[1]
+        for column, decision in zip(tree.columns.tolist(), tree.decisions.tolist(), strict=True)
+    }
+    columns = {column for column, _ in kinds}
+    require(len(columns) == len(kinds), "each column as a number or as a category")
     return score_count
 
 
@@ -92,7 +160,7 @@ def check_tree_text(text: str, *, index: int, column_count: int) -> None:
     category_count = int(whole_numbers(tree.get("num_cat", ""), length=1)[0])
     keys = TREE | {*CATEGORIES} if category_count else TREE
     require(tree.keys() == keys, "the lines that LightGBM wrote")
-    require(leaf_count > 0 and category_count >= 0, "at least one leaf")
+    require(0 < leaf_count <= MAX_LEAVES and category_count >= 0, f"one to {MAX_LEAVES} leaves")
     require(tree["is_linear"] == "0", "no linear models in its leaves")
     numbers(tree["shrinkage"], length=1)
     # A cut at infinity tells rows without a value from the others.
@@ -108,7 +176,10 @@ def check_tree_text(text: str, *, index: int, column_count: int) -> None:
         for key in ("split_feature", "decision_type", "left_child", "right_child")
     )
     require(bool(np.all((columns >= 0) & (columns < column_count))), "columns that are repaired")
-    require(bool(np.all((decisions >= 0) & (decisions < DECISIONS))), "decisions from 0 to 15")
+    require(
+        bool(np.isin(decisions, DECISIONS).all()),
+        f"decisions among {', '.join(map(str, DECISIONS))}",
+    )
     # Leaves are counted from -1 downwards, and every node comes before those that follow it.
     children = np.concatenate([left, right])
     expected = [*range(-leaf_count, 0), *range(1, leaf_count - 1)]

@@ -11,7 +11,7 @@ import lightgbm
 import numpy as np
 import pytest
 
-from fourfifths._repair.tree_text import check_trees, trees_only
+from fourfifths._repair.trees.text import check_trees, trees_only
 
 RANDOM = np.random.default_rng(0)
 ROWS = 400
@@ -128,14 +128,22 @@ WRONG: list[tuple[Callable[[str], str], str]] = [
     (lambda text: re.sub(r"tree_sizes=\d+ ", "tree_sizes=", text), "a number for each node and"),
     (lambda text: text.replace("shrinkage=1", "shrinkage=10", 1), "the sizes of the trees"),
     (replaced(r"^Tree=0", "Tree=1"), "in tree 0 its own number"),
-    (replaced(r"^num_leaves=\d+", "num_leaves=1000000"), "in tree 0 a number for each node"),
-    (replaced(r"^num_leaves=\d+", "num_leaves=-5"), "in tree 0 at least one leaf"),
+    (replaced(r"^num_leaves=\d+", "num_leaves=1000000"), "in tree 0 one to 64 leaves"),
+    (replaced(r"^num_leaves=\d+", "num_leaves=60"), "in tree 0 a number for each node"),
+    (replaced(r"^num_leaves=\d+", "num_leaves=-5"), "in tree 0 one to 64 leaves"),
     (replaced(r"^num_leaves=\d+\n", ""), "in tree 0 a number for each node"),
     (replaced(r"^split_gain=.*\n", ""), "in tree 0 the lines that LightGBM wrote"),
     (replaced(r"^split_feature=\d+", "split_feature=3"), "in tree 0 columns that are repaired"),
     (replaced(r"^split_feature=\d+", "split_feature=-1"), "in tree 0 columns that are repaired"),
     (replaced(r"^split_feature=\d+ ", "split_feature="), "in tree 0 a number for each node"),
-    (replaced(r"^decision_type=\d+", "decision_type=77"), "in tree 0 decisions from 0 to 15"),
+    (replaced(r"^decision_type=\d+", "decision_type=77"), "in tree 0 decisions among 0, 1, 2"),
+    (replaced(r"^decision_type=\d+", "decision_type=6"), "in tree 0 decisions among 0, 1, 2"),
+    (
+        lambda text: re.sub(r"^split_feature=\d", "split_feature=1", text, flags=re.M).replace(
+            "decision_type=1", "decision_type=2"
+        ),
+        "each column as a number or as a category",
+    ),
     (replaced(r"^left_child=-?\d+", "left_child=0"), "in tree 0 each node and each leaf once"),
     (replaced(r"^left_child=-?\d+", "left_child=4000"), "in tree 0 each node and each leaf once"),
     (replaced(r"^right_child=-?\d+", "right_child=-4000"), "in tree 0 each node and each leaf onc"),
@@ -152,7 +160,7 @@ WRONG: list[tuple[Callable[[str], str], str]] = [
     (after("cat_threshold", r"^cat_threshold=\d+ ", "cat_threshold="), "the words of each set"),
     (after("cat_threshold", r"^cat_threshold=\d+", "cat_threshold=-1"), "the words of each set"),
     (replaced(r"^num_cat=[1-9]\d*", "num_cat=0"), "the lines that LightGBM wrote"),
-    (replaced(r"^num_cat=[1-9]\d*", "num_cat=-1"), "at least one leaf"),
+    (replaced(r"^num_cat=[1-9]\d*", "num_cat=-1"), "one to 64 leaves"),
 ]
 
 
