@@ -400,3 +400,21 @@ def test_moments_do_not_depend_on_the_kind_of_table_nor_on_the_zone_of_the_machi
         for machine_zone in ("UTC", "Asia/Tokyo")
     ]
     assert found == [expected, expected]
+
+
+def test_dask_gives_the_rows_of_pandas_and_loads_one_partition_at_a_time():
+    dask = pytest.importorskip("dask.dataframe")
+    row_count = 700
+    frame = pd.DataFrame({"g": ["a", "b"] * (row_count // 2), "v": np.arange(row_count) * 1.5})
+    loaded_rows = []
+
+    def load(rows):
+        loaded_rows.append(len(rows))
+        return rows
+
+    lazy = dask.from_pandas(frame, npartitions=7).map_partitions(load, meta=frame.iloc[:0])
+    options = {"quotas": [40, 25], "sizes": [350, 350]}
+    expected, sampled = read(frame, ["v"], **options), read(lazy, ["v"], **options)
+    assert sampled.values.ravel().tolist() == expected.values.ravel().tolist()
+    assert len(sampled.values) == 65
+    assert len(loaded_rows) >= 14  # the groups of all partitions, then one after the other

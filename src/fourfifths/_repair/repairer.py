@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fourfifths._arrays import CodeArray, FloatArray
 from fourfifths._repair.block_model import BlockCount, BlockModel, fit_block_model, own_beta
-from fourfifths._repair.columns.model import Model, fit_columns
+from fourfifths._repair.columns.model import Model, check_column_kinds, fit_columns
 from fourfifths._repair.columns.ordered import Method, Ties
 from fourfifths._repair.draws import SEED_LIMIT, RowDraws, draws_of, seed_of
 from fourfifths._repair.explain import Explanation
@@ -280,14 +280,15 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
         Parameters
         ----------
         X : dataframe or array
-            Of a Spark DataFrame of more than half a million rows a sample is loaded, by `key`.
+            Of a Spark DataFrame of more than half a million rows a sample is loaded, by `key`;
+            a repair by column is fitted to all of them there.
         y : array-like, optional
             The outcome that is kept, unless `keep` names a column of X.
         protected : optional
             The protected values of the rows, where they are not columns of X.
         """
         if is_spark(X):
-            from fourfifths._repair.engines.cluster import fit_on_spark  # it needs this module
+            from fourfifths._repair.engines.cluster import fit_on_spark
 
             fit_on_spark(self, X, y, protected)
         else:
@@ -379,6 +380,36 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             method=self.method,
             amount=self.amount,
             unseen=self.unseen,
+        )
+
+    def to_sql(self, dialect: str, *, table: str = "data") -> str:
+        """Return a SELECT statement that writes what `transform` writes, in a database.
+
+        A repair by column can be said in SQL if nothing is drawn: no equal values are split at
+        random (`ties="mid"`, or no level shares a value), and no column has categories without
+        order. By blocks, it can without an outcome; a row that is exactly at a cut stops the query.
+        What cannot be said is an error that says what to do. Needs sqlglot: the extra [sql].
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "spark", "databricks", "bigquery", "trino"}
+            DuckDB and Spark are tested.
+        table : str
+            The name of the table that is read. It has the columns of the fitted table.
+        """
+        from fourfifths._repair.engines.sql import to_sql
+
+        check_is_fitted(self)
+        self._check_fitted_options()
+        return to_sql(
+            self.fitted_,
+            dialect,
+            table=table,
+            method=self.method,
+            amount=float(self.amount),
+            unseen=self.unseen,
+            has_unknown=bool(unknown_tokens(self.unknown)),
+            drops_protected=bool(self.drop_protected),
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -489,14 +520,11 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             seed=seed,
             notes=rows.value_notes,
         )
-        self._warn_if_unproven(is_proven=is_proven)
-        return rows, codes
-
-    def _warn_if_unproven(self, *, is_proven: bool) -> None:
-        """Warn if a number of blocks was searched for, and not even two are proven."""
         is_searched = self.blocks == "certified" and self.amount == 1
         if is_searched and not is_proven and self.proof_ is not None:
-            warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=4)
+            # A number of blocks was searched for, and not even two are proven.
+            warnings.warn(f"blocks='certified': {self.proof_.because}", stacklevel=3)
+        return rows, codes
 
     def _complete_fit(
         self,
@@ -773,23 +801,13 @@ def _check_band_names(
     path: str | PathLike[str], strata: Strata, bands: Mapping[str, Bands]
 ) -> None:
     """Raise unless the strata of banded columns are the bands, which once had other names."""
-    for place, column in enumerate(strata.by):
-        names = {group[place] for group in (*strata.groups, *strata.pooled)}
+    for position, column in enumerate(strata.by):
+        names = {group[position] for group in (*strata.groups, *strata.pooled)}
         if column in bands and not names <= {*bands[column].labels}:
             raise RepairError(
                 f"{path}: not a valid saved repair: strata.groups: expected the bands of "
                 f"{column!r}, {listed(bands[column].labels)}, and found {listed(names)}; an "
                 "earlier version put an edge into the band below it; fit the repair again"
-            )
-
-
-def check_column_kinds(column_types: Sequence[ColumnType]) -> None:
-    """Raise if a column cannot be repaired by itself."""
-    for column_type in column_types:
-        if column_type.kind == "date":
-            raise ColumnError(
-                f"columns: {column_type.name!r} holds dates, which are repaired by blocks only; "
-                "leave it out, or give scope='blocks'"
             )
 
 

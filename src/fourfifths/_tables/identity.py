@@ -82,9 +82,9 @@ def places_among_equals(words: HashArray) -> IntArray:
     positions = np.arange(words.size)
     is_first = np.append(True, ordered[1:] != ordered[:-1])[: words.size]
     first = np.maximum.accumulate(np.where(is_first, positions, 0))
-    places = np.empty(words.size, dtype=np.int64)
-    places[order] = positions - first
-    return places
+    ranks = np.empty(words.size, dtype=np.int64)
+    ranks[order] = positions - first
+    return ranks
 
 
 def equals_together(words: HashArray) -> tuple[IntArray, HashArray]:
@@ -132,6 +132,11 @@ def key_hash(rows: Rows, key: str) -> HashArray:
 
 def key_words(rows: Rows, key: str) -> HashArray:
     """Return a word for the key of each row, without looking for rows of the same key."""
+    return text_hash(checked_key(rows, key))
+
+
+def checked_key(rows: Rows, key: str) -> nw.Series[Any]:
+    """Return the key of each row; a row without one is an error."""
     if rows.frame is None:
         raise ColumnError(f"key={key!r}: X is an array, whose columns have no names")
     column = rows.column(rows.check_columns([key], "key")[0])
@@ -141,7 +146,7 @@ def key_words(rows: Rows, key: str) -> HashArray:
             f"key={key!r}: row {rows.first_row + int(missing[0])} has no key; expected one in each "
             "row; leave such rows out, or take another column"
         )
-    return text_hash(column)
+    return column
 
 
 def repeated_key(key: str, value: Any, *, repeated_rows: int) -> ColumnError:
@@ -178,8 +183,8 @@ def float_texts(values: Any) -> Any:
     numbers = values.cast(pa.float64())
     floats = numbers.to_numpy(zero_copy_only=False)
     is_whole = (np.floor(floats) == floats) & (np.abs(floats) < MAX_WHOLE_FLOAT)
-    whole = pa.array(np.where(is_whole, floats, 0.0).astype(np.int64)).cast(pa.string())
-    return pc.if_else(pa.array(is_whole), whole, numbers.cast(pa.string()))
+    integers = pa.array(np.where(is_whole, floats, 0.0).astype(np.int64)).cast(pa.string())
+    return pc.if_else(pa.array(is_whole), integers, numbers.cast(pa.string()))
 
 
 def bytes_hash(content: np.ndarray[Any, Any], offsets: IntArray) -> HashArray:

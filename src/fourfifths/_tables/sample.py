@@ -369,6 +369,8 @@ def _fetch(
         return _fetch_spark(frame.to_native(), quotas, sizes, random_state)
     if frame.implementation is nw.Implementation.POLARS:
         return _fetch_polars(frame, quotas, random_state)
+    if frame.implementation is nw.Implementation.DASK:
+        return _fetch_dask(frame, quotas, random_state)
     return _fetch_memory(frame, quotas, random_state)
 
 
@@ -397,6 +399,24 @@ def _fetch_polars(
     sampled = numbered.filter(nw.col("row_position").is_in(sampled_rows.tolist()))
     loaded = sampled.collect("polars", engine="streaming").sort("row_position")
     return _arrays_of(loaded.drop("row_position"))
+
+
+def _fetch_dask(
+    frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
+) -> dict[str, ObjectArray]:
+    """Load the groups of all rows, choose, and load one partition after the other."""
+    codes = frame.select("code").collect()["code"].to_numpy()
+    if np.all(np.bincount(codes, minlength=len(quotas)) <= quotas):
+        return _arrays_of(frame.collect())
+    sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
+    native: Any = frame.to_native()
+    chosen, first_row = [], 0
+    for index in range(native.npartitions):
+        loaded = nw.from_native(native.get_partition(index).compute(), eager_only=True)
+        span = slice(*np.searchsorted(sampled_rows, [first_row, first_row + len(loaded)]))
+        chosen.append(loaded[(sampled_rows[span] - first_row).tolist()])
+        first_row += len(loaded)
+    return _arrays_of(nw.concat(chosen))
 
 
 def _arrays_of(loaded: nw.DataFrame[Any]) -> dict[str, ObjectArray]:

@@ -310,9 +310,9 @@ def _sizes(codes: CodeArray, code_count: int, row_counts: IntArray | None) -> In
     if row_counts is None:
         sizes = np.bincount(codes[codes != UNKNOWN], minlength=code_count).astype(np.int64)
         return np.append(sizes, codes.size - sizes.sum())
-    places = np.where(codes == UNKNOWN, code_count, codes)
+    slots = np.where(codes == UNKNOWN, code_count, codes)
     # As floats these counts are exact up to 2**53.
-    return np.bincount(places, weights=row_counts, minlength=code_count + 1).astype(np.int64)
+    return np.bincount(slots, weights=row_counts, minlength=code_count + 1).astype(np.int64)
 
 
 def _factorize_jointly(

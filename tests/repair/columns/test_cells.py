@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fourfifths._repair.columns.cells import row_order
-from fourfifths._repair.columns.kernels import MIN_COMPILED_VALUES
+from fourfifths._repair.columns.kernel_choice import MIN_COMPILED_VALUES
 
 RANDOM = np.random.default_rng(0)
 

@@ -1,54 +1,21 @@
-"""The loops in numpy, against their definitions; and which kernels are chosen for how many rows."""
+"""The loops in numpy, against their definitions."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fourfifths._repair.columns.kernels import (
-    MIN_COMPILED_VALUES,
     VALUES_PER_LOOKUP_CHUNK,
     Kernels,
     cells_of,
-    compiled_kernels,
-    kernels_for,
     levels_at,
 )
-from fourfifths._repair.columns.numba_kernels import NumbaKernels
 from fourfifths._repair.columns.quantiles import make_grid
 
 RANDOM = np.random.default_rng(0)
-
-
-# --- the choice ---
-
-
-def test_few_rows_are_left_to_numpy_and_many_to_compiled_loops() -> None:
-    assert type(kernels_for(MIN_COMPILED_VALUES - 1)) is Kernels
-    assert type(kernels_for(MIN_COMPILED_VALUES)) is NumbaKernels
-
-
-def test_numpy_does_it_where_numba_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "fourfifths._repair.columns.numba_kernels")
-    monkeypatch.setitem(sys.modules, "numba", None)
-    assert type(compiled_kernels.__wrapped__()) is Kernels
-
-
-@pytest.mark.slow
-def test_numba_is_not_loaded_for_few_rows() -> None:
-    script = (
-        "import sys, numpy as np; from fourfifths import Repairer;"
-        "Repairer().fit_transform(np.arange(200.0)[:, None], protected=np.arange(200) % 2);"
-        "sys.exit('numba' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
-
-
-# --- the loops ---
 
 
 @pytest.mark.parametrize("size", [0, 1, 500, 2 * VALUES_PER_LOOKUP_CHUNK + 3])

@@ -18,6 +18,7 @@ from fourfifths._arrays import CodeArray, FloatArray
 from fourfifths._repair.columns.model import (
     Members,
     Model,
+    chunk_numbers,
     fit_columns,
     member_chunks,
     members_of,
@@ -61,7 +62,7 @@ def test_a_stratum_that_fits_a_chunk_is_in_one(codes: CodeArray, size: int) -> N
 
 def test_small_strata_share_chunks() -> None:
     codes = np.arange(100, dtype=np.int16) % 50
-    assert [chunk.strata.size for chunk in member_chunks(codes, 20)] == [18, 20, 20, 20, 20, 2]
+    assert [chunk.strata.size for chunk in member_chunks(codes, 20)] == [20] * 5
 
 
 def test_rows_of_no_stratum_are_in_no_chunk() -> None:
@@ -275,3 +276,20 @@ def test_a_column_is_placed_by_the_levels_of_each_stratum(ties: str) -> None:
     assert placed.values.tolist() == [2, 20, 3, 30, 1, 10]
     assert placed.level.tolist() == [1, 1, 2, 2, 0, 0]
     assert placed.column == 0
+
+
+@pytest.mark.parametrize("chunk_rows", [5, 16, 40, 64, 1000])
+def test_chunk_numbers_are_the_chunks_of_memory(chunk_rows: int) -> None:
+    random = np.random.default_rng(chunk_rows)
+    codes = random.choice(np.arange(-1, 5, dtype=np.int16), 64, p=[0.1, 0.5, 0.2, 0.1, 0.05, 0.05])
+    row_counts = np.bincount(codes[codes >= 0], minlength=5)
+    numbers = chunk_numbers(codes, np.arange(64), row_counts=row_counts, chunk_rows=chunk_rows)
+    chunks = member_chunks(codes, chunk_rows)
+    expected = {
+        frozenset(chunk.row_numbers(np.arange(chunk.strata.size)).tolist()) for chunk in chunks
+    }
+    known = np.flatnonzero(codes >= 0)
+    actual = {
+        frozenset(known[numbers[known] == number].tolist()) for number in np.unique(numbers[known])
+    }
+    assert actual == expected

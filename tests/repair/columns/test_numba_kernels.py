@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from fourfifths import Repairer
-from fourfifths._repair.columns.kernels import Kernels, compiled_kernels, kernels_for
+from fourfifths._repair.columns.kernel_choice import compiled_kernels, kernels_for
+from fourfifths._repair.columns.kernels import Kernels
 from fourfifths._repair.columns.numba_kernels import NumbaKernels, compile_loop
 from fourfifths._repair.columns.quantiles import make_grid, rank_table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import narwhals as nw
@@ -11,8 +12,8 @@ import pytest
 from fourfifths._tables.engines import digests as digests_module
 from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.load import Rows
-from fourfifths._tables.types import is_not_repaired, type_of
-from fourfifths._tables.values import Reading
+from fourfifths._tables.types import CODE_TEXT, is_not_repaired, type_of
+from fourfifths._tables.values import CLEAR_NUMBER, WHOLE_NUMBER, Reading
 from fourfifths.errors import ColumnError, FourfifthsError, TableError
 
 COLUMNS: dict[str, list[Any]] = {
@@ -83,3 +84,33 @@ def test_the_type_is_that_of_the_whole_column(
 
     found = digest.is_not_repaired(reading=Reading(), count_distinct=count_distinct)
     assert found == is_not_repaired(column)
+
+
+def test_bytes_say_of_plain_numbers_what_regular_expressions_say() -> None:
+    whole = ["0", "7", "-7", "007", "-007", "12345", "123456789012345678", "-123456789012345678"]
+    parts = ["", "0", "1", "12", "123", "1234", "01", "012"]
+    decimals = ["", "5", "50", "500", "5000"]
+    points = [f"{sign}{part}.{tail}" for sign in ("", "-") for part in parts for tail in decimals]
+    odd = ["+5", "1e5", "1.5E-3", " 5", "x", "1/2", "", "\N{MINUS SIGN}5", None]
+    texts = [*whole, *[point for point in points if point.strip("-.")], *odd]
+    column: nw.Series[Any] = nw.from_native(
+        pa.chunked_array([texts[:9], texts[9:]]), series_only=True
+    )
+    plain, rest = digests_module.plain_and_other(column)
+    assert plain is not None
+    expected = [text for text in texts if text and re.match(CLEAR_NUMBER, text) and text not in odd]
+    assert plain.texts.to_pylist() == expected
+    assert sorted(map(str, [*expected, *rest.to_list()])) == sorted(map(str, texts))
+    for index, pattern in enumerate([WHOLE_NUMBER, r"\.", CODE_TEXT, r"^.{19,}$"]):
+        marks = [bool(re.search(pattern, text)) for text in expected]
+        assert plain.marks[index].tolist() == marks, pattern
+
+
+@pytest.mark.parametrize("texts", [["1-2", "3"], ["1.2.3"], ["-"], [None, None], ["a"], []])
+def test_what_is_not_plainly_numbers_is_left_alone(texts: list[Any]) -> None:
+    column: nw.Series[Any] = nw.from_native(
+        pa.chunked_array([pa.array(texts, type=pa.string())]), series_only=True
+    )
+    plain, rest = digests_module.plain_and_other(column)
+    assert plain is None
+    assert rest.to_list() == texts

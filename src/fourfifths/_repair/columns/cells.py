@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._repair.columns.kernels import kernels_for
+from fourfifths._repair.columns.kernel_choice import kernels_for
 from fourfifths._repair.draws import Purpose, RowDraws
 
 DRAWS_PER_UNIT = 2.0**53  # a draw is a whole number of these parts

@@ -2,13 +2,12 @@
 
 `Kernels` is the interface and does everything with numpy. `NumbaKernels` overrides each method with
 a compiled loop that does the same arithmetic in the same order, so both return the same numbers to
-the last bit. Callers ask `kernels_for` and never need to know which of the two they got.
+the last bit. Callers ask `kernel_choice.kernels_for` and never need to know which they got.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +15,6 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 
-# With fewer values, loading numba and its compiled loops takes longer than they save.
-MIN_COMPILED_VALUES = 10_000
 # A chunk and its intermediate arrays stay in the processor's cache.
 VALUES_PER_LOOKUP_CHUNK = 16_384
 
@@ -178,21 +175,3 @@ def levels_at(positions: FloatArray, level_count: int, size: int | IntArray) -> 
     positions *= level_count
     positions /= size
     return positions.astype(np.int64)
-
-
-NUMPY_KERNELS = Kernels()
-
-
-def kernels_for(row_count: int) -> Kernels:
-    """Return the fastest kernels for this many rows: compiled ones if there are many."""
-    return compiled_kernels() if row_count >= MIN_COMPILED_VALUES else NUMPY_KERNELS
-
-
-@cache
-def compiled_kernels() -> Kernels:
-    """Return the compiled kernels, or those of numpy if the extra `[fast]` is not installed."""
-    try:
-        from fourfifths._repair.columns.numba_kernels import NumbaKernels
-    except ImportError:  # numba is not installed, or is too old for the installed numpy
-        return NUMPY_KERNELS
-    return NumbaKernels()

@@ -21,7 +21,12 @@ from numpy.typing import NDArray
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.columns.categories import CategoryColumn, fit_categories
 from fourfifths._repair.columns.cells import CellDraws
-from fourfifths._repair.columns.ordered import Method, OrderedColumn, Ties, fit_ordered
+from fourfifths._repair.columns.ordered import (
+    Method,
+    OrderedColumn,
+    Ties,
+    fit_ordered,
+)
 from fourfifths._repair.columns.quantiles import sort_in_strata
 from fourfifths._repair.draws import RowDraws
 from fourfifths._tables.strata import MIN_ROWS_PER_STRATUM, Strata
@@ -126,11 +131,43 @@ def member_chunks(
         if chunk.strata.size:
             yield chunk
     # Small strata are collected one after the other until they fill a chunk.
-    batch = np.cumsum(np.where(is_small, counts, 0)) // chunk_rows
+    batch = (np.cumsum(np.where(is_small, counts, 0)) - 1) // chunk_rows
     small = members.where(is_small[members.strata])
     batches = Members(rows=small.rows, strata=batch[small.strata].astype(np.int16))
     for _, positions in batches.by_stratum:
         yield Members(rows=small.row_numbers(positions), strata=small.strata[positions])
+
+
+def chunk_numbers(
+    strata: CodeArray,
+    positions: IntArray,
+    *,
+    row_counts: IntArray,
+    chunk_rows: int = ROWS_PER_CHUNK,
+) -> IntArray:
+    """Return which chunk of `member_chunks` each row is in, of rows that are a part of a table.
+
+    Parameters
+    ----------
+    strata : int array
+        The stratum of each row; -1 for rows without one.
+    positions : int array
+        Where in the table each row is.
+    row_counts : int array
+        The rows of each stratum in the table.
+    chunk_rows : int
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0, 1, 0, 0, 0, 1], dtype=np.int16)
+    >>> chunk_numbers(codes, np.arange(7), row_counts=np.array([5, 2]), chunk_rows=3)
+    array([ 0,  0, -1,  1,  1,  1, -1])
+    """
+    is_small = row_counts <= chunk_rows
+    batch = (np.cumsum(np.where(is_small, row_counts, 0)) - 1) // chunk_rows
+    # Rows without a stratum, the last entry, may be anywhere.
+    number_of_small = np.append(np.where(is_small, -1 - batch, 0), 0)[strata]
+    return np.where(number_of_small < 0, number_of_small, positions // chunk_rows)
 
 
 # --- the fitted repair ---
@@ -446,13 +483,7 @@ def fit_sorted(
     levels : int
         The most levels that the column is cut into.
     """
-    small = [stratum for stratum, size in enumerate(sizes) if size < MIN_ROWS_PER_STRATUM]
-    if small:
-        few = ", ".join(f"{strata.labels[code]!r} has {sizes[code]}" for code in small)
-        raise ColumnError(
-            f"column {typed.name!r}: fewer than {MIN_ROWS_PER_STRATUM} values that are not missing "
-            f"in a stratum: {few}; leave the column out, or make coarser strata"
-        )
+    check_sizes(typed, sizes, strata)
     if typed.kind == "category":
         counts = [
             np.bincount(present.astype(np.int64), minlength=len(typed.categories))
@@ -465,6 +496,7 @@ def fit_sorted(
             if typed.kind == "integer":
                 check_exact(typed, max(abs(present[0]), abs(present[-1])))
             yield present
+            del present
 
     assert typed.kind != "date"  # repaired by blocks only
     return fit_ordered(
@@ -475,3 +507,24 @@ def fit_sorted(
         level_count=min(levels, *sizes),
         max_levels=levels,
     )
+
+
+def check_sizes(typed: ColumnType, sizes: Sequence[int], strata: Strata) -> None:
+    """Raise if a stratum has too few values of a column that are not missing."""
+    small = [stratum for stratum, size in enumerate(sizes) if size < MIN_ROWS_PER_STRATUM]
+    if small:
+        few = ", ".join(f"{strata.labels[code]!r} has {sizes[code]}" for code in small)
+        raise ColumnError(
+            f"column {typed.name!r}: fewer than {MIN_ROWS_PER_STRATUM} values that are not missing "
+            f"in a stratum: {few}; leave the column out, or make coarser strata"
+        )
+
+
+def check_column_kinds(column_types: Sequence[ColumnType]) -> None:
+    """Raise if a column cannot be repaired by itself."""
+    for column_type in column_types:
+        if column_type.kind == "date":
+            raise ColumnError(
+                f"columns: {column_type.name!r} holds dates, which are repaired by blocks only; "
+                "leave it out, or give scope='blocks'"
+            )

@@ -184,6 +184,24 @@ class OrderedColumn:
         return written[strata, level]
 
 
+@dataclass(frozen=True, kw_only=True)
+class StratumSummary:
+    """What a fit takes from the sorted values of one stratum.
+
+    Attributes
+    ----------
+    distinct : float array
+        The distinct values, or as many of them as there may be levels.
+    representatives : float array
+        The median of each level.
+    ranks : Ranks
+    """
+
+    distinct: FloatArray
+    representatives: FloatArray
+    ranks: Ranks
+
+
 def fit_ordered(
     name: Any,
     kind: OrderedKind,
@@ -207,20 +225,49 @@ def fit_ordered(
     max_levels : int
         How many there may be; no more distinct values are kept.
     """
-    distinct, medians, ranks = [], [], []
+    summaries = []
     for values in ordered:
-        distinct.append(distinct_values(values, max_levels))
-        medians.append(representatives(values, level_count))
-        ranks.append(rank_table(values, level_count))
+        summary = StratumSummary(
+            distinct=distinct_values(values, max_levels),
+            representatives=representatives(values, level_count),
+            ranks=rank_table(values, level_count),
+        )
+        summaries.append(summary)
+        del values  # there may be no room for those of two strata
+    return summarised_column(
+        name, kind, categories=categories, summaries=summaries, max_levels=max_levels
+    )
+
+
+def summarised_column(
+    name: Any,
+    kind: OrderedKind,
+    *,
+    categories: tuple[Any, ...],
+    summaries: Sequence[StratumSummary],
+    max_levels: int,
+) -> OrderedColumn:
+    """Return the fitted column of the summaries of its strata.
+
+    Parameters
+    ----------
+    name, kind, categories
+        As in `OrderedColumn`.
+    summaries : sequence of StratumSummary
+        Of each stratum.
+    max_levels : int
+        How many levels there may be; no more distinct values are kept.
+    """
     # A stable sort is fast here: it merges runs that are sorted already.
-    merged = np.sort(np.concatenate(distinct), kind="stable")
+    merged = np.sort(np.concatenate([stratum.distinct for stratum in summaries]), kind="stable")
+    medians = [stratum.representatives for stratum in summaries]
     return OrderedColumn(
         name=name,
         kind=kind,
         categories=categories,
         values=distinct_values(merged, max_levels),
         consensus=median_over_strata(medians),
-        strata=tuple(ranks),
+        strata=tuple(stratum.ranks for stratum in summaries),
         representatives=np.stack(medians),
     )
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.columns.cells import CellDraws
-from fourfifths._repair.columns.kernels import LookupTable, cells_of, kernels_for
+from fourfifths._repair.columns.kernel_choice import kernels_for
+from fourfifths._repair.columns.kernels import LookupTable, cells_of
 
 VALUES_PER_COUNT_CHUNK = 131_072
 PROBED_VALUES = 64  # enough to tell most columns of fractions from whole numbers
@@ -165,7 +166,7 @@ def representatives(ordered: FloatArray, level_count: int) -> FloatArray:
     if ordered.size == level_count:
         return ordered.copy()
     lower, upper = level_middles(ordered.size, level_count)
-    return _midpoint(ordered.take(lower), ordered.take(upper))
+    return midpoint(ordered.take(lower), ordered.take(upper))
 
 
 def median_over_strata(by_stratum: Sequence[FloatArray]) -> FloatArray:
@@ -177,12 +178,13 @@ def median_over_strata(by_stratum: Sequence[FloatArray]) -> FloatArray:
     array([ 5.5, 11. ])
     """
     if len(by_stratum) == 2:
-        return _midpoint(np.minimum(*by_stratum), np.maximum(*by_stratum))
+        return midpoint(np.minimum(*by_stratum), np.maximum(*by_stratum))
     ordered = np.sort(np.stack(by_stratum), axis=0)
-    return _midpoint(ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2])
+    return midpoint(ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2])
 
 
-def _midpoint(low: FloatArray, high: FloatArray) -> FloatArray:
+def midpoint(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the middle between each two numbers."""
     # The sum is halved, rather than half the difference added: the midpoint of 62.0 and 62.1 is
     # then 62.05 exactly, and not the floating-point number next to it.
     with np.errstate(over="ignore"):
@@ -202,10 +204,34 @@ def distinct_values(ordered: FloatArray, max_count: int) -> FloatArray:
     >>> distinct_values(np.array([1.0, 1, 2, 5, 5]), 9)
     array([1., 2., 5.])
     """
-    values: FloatArray = ordered[np.append(True, ordered[1:] != ordered[:-1])]
-    if values.size <= max_count:
-        return values
-    return values.take(np.linspace(0, values.size - 1, max_count).astype(np.int64))
+    if not ordered.size:
+        return ordered
+    # Stretch by stretch: there may be as many distinct values as values, and no room for a copy.
+    starts = range(0, ordered.size, VALUES_PER_COUNT_CHUNK)
+    counts = [int(np.count_nonzero(_is_new(ordered, start))) for start in starts]
+    distinct_count = sum(counts)
+    ranks = (
+        np.linspace(0, distinct_count - 1, max_count).astype(np.int64)
+        if distinct_count > max_count
+        else np.arange(distinct_count)
+    )
+    chosen, first_rank = [], 0
+    for start, count in zip(starts, counts, strict=True):
+        span = slice(*np.searchsorted(ranks, [first_rank, first_rank + count]))
+        if span.start < span.stop:
+            positions = np.flatnonzero(_is_new(ordered, start))
+            chosen.append(ordered[start + positions.take(ranks[span] - first_rank)])
+        first_rank += count
+    return np.concatenate(chosen)
+
+
+def _is_new(ordered: FloatArray, start: int) -> BoolArray:
+    """Return which of the sorted values of a stretch differ from the value before them."""
+    stretch = ordered[start : start + VALUES_PER_COUNT_CHUNK]
+    is_new = np.empty(stretch.size, dtype=bool)
+    is_new[0] = start == 0 or stretch[0] != ordered[start - 1]
+    np.not_equal(stretch[1:], stretch[:-1], out=is_new[1:])
+    return is_new
 
 
 # --- looking up ---

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,29 +23,34 @@ from fourfifths._repair.block_model import (
     fit_quotas,
     record_counts,
 )
+from fourfifths._repair.columns.model import check_column_kinds, chunk_numbers
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.draws import content_words, draws_of, keyed_identity, uniform_of
+from fourfifths._repair.engines.order_statistics import fit_columns_in_cluster
 from fourfifths._repair.engines.streamed import ScannedFit, checked_numbers, draw_limits
 from fourfifths._repair.fitted import FittedRepair
-from fourfifths._repair.repairer import Repairer
-from fourfifths._tables.engines.spark import check_session, places_by, with_positions
+from fourfifths._tables.engines.spark import check_session, gathered_by, places_by, with_positions
 from fourfifths._tables.engines.spark_engine import (
     SparkEngine,
     SparkTable,
+    numbers_schema,
     placed_rows,
     repaired_schema,
-    with_words,
-    words_schema,
+    with_numbers,
 )
 from fourfifths._tables.identity import key_words
 from fourfifths._tables.load import RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen, stratum_names
 from fourfifths._tables.types import ColumnType
 from fourfifths._tables.values import unknown_tokens
-from fourfifths.errors import ColumnError, OptionError, OutcomeError, TableError
+from fourfifths.errors import ColumnError, OutcomeError, TableError
+
+if TYPE_CHECKING:
+    from fourfifths._repair.repairer import Repairer
 
 # Columns that a table has on its way through Spark.
 WORD, POSITION, PLACE = "fourfifths_word", "fourfifths_position", "fourfifths_place"
+CHUNK = "fourfifths_chunk"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +97,8 @@ class RepairedRows:
         Columns that are left out.
     has_places : bool
         Whether the rows have a column with their place among equal rows.
+    row_counts : int array or None
+        As in `Model.apply`.
     """
 
     fitted: FittedRepair
@@ -100,6 +107,7 @@ class RepairedRows:
     unseen: Unseen
     without: tuple[str, ...] = ()
     has_places: bool = False
+    row_counts: IntArray | None = None
 
     def output(self, rows: Rows, places: IntArray) -> Any:
         """Return what is written for rows, and their strata."""
@@ -111,6 +119,7 @@ class RepairedRows:
             amount=self.amount,
             unseen=self.unseen,
             places=places,
+            row_counts=self.row_counts,
         )
         return output, codes
 
@@ -142,16 +151,52 @@ class CountedRecords:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContentWords:
-    """Adds to rows the word of their content, which equal rows share."""
+class IdentifiedRows:
+    """Adds to rows the word of their content, which equal rows share, and their chunk.
+
+    Attributes
+    ----------
+    fitted : FittedRepair
+    unseen : {"error", "keep"}
+    row_counts : int array or None
+        The rows of each stratum in the table; None if rows are not repaired chunk by chunk.
+    """
 
     fitted: FittedRepair
     unseen: Unseen
+    row_counts: IntArray | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The further columns."""
+        return (WORD,) if self.row_counts is None else (WORD, CHUNK)
 
     def __call__(self, rows: Rows) -> Any:
-        """Return the rows with a further column, as an Arrow table."""
+        """Return the rows with further columns, as an Arrow table."""
         numbers = self.fitted.numbers(rows, self.unseen)
-        return with_words(rows, WORD, content_words(numbers, len(rows), seed=self.fitted.seed))
+        words = content_words(numbers, len(rows), seed=self.fitted.seed)
+        if self.row_counts is None:
+            return with_numbers(rows, {WORD: words})
+        codes = self.fitted.strata.codes_of(rows, unseen=self.unseen)
+        positions = rows.dataframe[POSITION].to_numpy()
+        chunks = chunk_numbers(codes, positions, row_counts=self.row_counts)
+        return with_numbers(rows, {WORD: words, CHUNK: chunks})
+
+
+@dataclass(frozen=True, kw_only=True)
+class StratumRows:
+    """Counts the rows of each stratum, and of none, in a partition."""
+
+    strata: Strata
+
+    def __call__(self, chunks: Iterator[Rows]) -> IntArray:
+        """Return the counts; those without a stratum come first."""
+        counts = np.zeros(len(self.strata.groups) + 1, dtype=np.int64)
+        for rows in chunks:
+            counts += np.bincount(
+                self.strata.codes_of(rows, unseen="keep") + 1, minlength=counts.size
+            )
+        return counts
 
 
 def fit_on_spark(
@@ -160,7 +205,7 @@ def fit_on_spark(
     """Fit a repair to a Spark DataFrame.
 
     A table of at most `max_rows` rows is loaded. Of a larger one a sample is, by blocks: the rows
-    that a fit in memory would choose.
+    that a fit in memory would choose. By column, Spark sorts all rows: the fit is exact.
 
     Parameters
     ----------
@@ -189,19 +234,14 @@ def fit_on_spark(
     if row_count <= max_rows:
         repairer._fit(source.load().dataframe.to_native(), None, None)
         return
-    if repairer.scope == "column":
-        raise OptionError(
-            f"scope='column': the paper's repairs order all rows, and X has {row_count:,}, more "
-            f"than the {max_rows:,} that are loaded from Spark; repair by blocks, or fit to a "
-            "sample, X.sample(...)"
-        )
-    if repairer.key is None:
+    if repairer.key is None and repairer.scope == "blocks":
         raise ColumnError(
             f"key: X has {row_count:,} rows, so the repair is fitted to a sample of them, which is "
             "drawn by key; name a column that identifies a row, key='...'"
         )
-    schema.check_columns([repairer.key], "key")
-    source.check_keys(repairer.key)
+    if repairer.key is not None:
+        schema.check_columns([repairer.key], "key")
+        source.check_keys(repairer.key)
     engine = SparkEngine(source=source)
     named = None if repairer.columns is None else tuple(repairer.columns)
     asked = (
@@ -214,6 +254,19 @@ def fit_on_spark(
     if not asked:
         asked = dict.fromkeys(engine.repairable((*by, *outcomes, repairer.key)))
     scanned = ScannedFit.of(repairer, engine, asked)
+    if repairer.scope == "column":
+        check_column_kinds(scanned.column_types)
+        model = fit_columns_in_cluster(
+            source,
+            scanned.column_types,
+            strata=scanned.strata,
+            ties=repairer.ties,
+            levels=repairer.levels,
+            row_count=row_count,
+        )
+        scanned.complete(repairer, schema, model)
+        return
+    assert repairer.key is not None
     sample = sampled_rows(source, scanned, key=repairer.key, max_rows=max_rows)
     is_proven = scanned.learn(repairer, sample, np.zeros(len(sample), dtype=np.int64))
     _count_lazily(repairer, source)
@@ -287,12 +340,41 @@ def transform_on_spark(repairer: Repairer, frame: Any, protected: Any) -> Any:
     )
     written_schema = repaired_schema(frame, repaired(schema))
     if fitted.key is None and fitted.needs_draws(repairer.method, float(repairer.amount)):
+        check_names(frame.columns)
+        row_counts = _rows_of_strata(source, sent)
         numbered = replace(source, frame=with_positions(frame, POSITION))
-        words = ContentWords(fitted=sent, unseen=repairer.unseen)
-        with_content = numbered.mapped(words, words_schema(numbered.frame, WORD))
-        source = replace(source, frame=places_by(with_content, WORD, POSITION, PLACE))
-        repaired = replace(repaired, has_places=True)
+        identified = IdentifiedRows(fitted=sent, unseen=repairer.unseen, row_counts=row_counts)
+        words = numbered.mapped(identified, numbers_schema(numbered.frame, identified.names))
+        placed = places_by(words, WORD, POSITION, PLACE)
+        repaired = replace(repaired, has_places=True, row_counts=row_counts)
+        if row_counts is not None:
+            placed = gathered_by(placed, CHUNK, POSITION).drop(POSITION)
+            return replace(source, frame=placed).mapped(repaired, written_schema, chunk=CHUNK)
+        source = replace(source, frame=placed.drop(POSITION))
     return source.mapped(repaired, written_schema)
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise if a column is called like one that a repair adds; Spark ignores case."""
+    taken = [name for name in names if name.lower() in (WORD, POSITION, PLACE, CHUNK)]
+    if taken:
+        raise ColumnError(
+            f"X: a column is called {taken[0]!r}, which the repair adds for itself; rename it, or "
+            "name a key, key='...'"
+        )
+
+
+def _rows_of_strata(source: SparkTable, fitted: FittedRepair) -> IntArray | None:
+    """Return the rows of each stratum, if rows that are repaired by column are spread evenly.
+
+    Without a key the equals of a value are spread over the levels that they share, among the rows
+    of a chunk. Then the chunks have to be those of memory. By blocks, a row is repaired by itself.
+    """
+    if isinstance(fitted.model, BlockModel):
+        return None
+    counts = sum(source.select(fitted.strata.columns).folded(StratumRows(strata=fitted.strata)))
+    row_counts: IntArray = np.asarray(counts)[1:]
+    return row_counts
 
 
 def _source(repairer: Repairer, frame: Any, protected: Any) -> SparkTable:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -24,8 +24,8 @@ from fourfifths._repair.block_model import (
     own_beta,
     record_counts,
 )
-from fourfifths._repair.columns.model import ROWS_PER_CHUNK, Model, fit_sorted
-from fourfifths._repair.columns.spilled import SpilledColumns
+from fourfifths._repair.columns.gathered import NumberFiles, fit_gathered
+from fourfifths._repair.columns.model import ROWS_PER_CHUNK, Model, check_column_kinds
 from fourfifths._repair.draws import (
     RowDraws,
     content_words,
@@ -37,7 +37,6 @@ from fourfifths._repair.draws import (
 )
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._repair.guide import Outcome, read_outcome
-from fourfifths._repair.repairer import Repairer, check_column_kinds
 from fourfifths._tables.engines.cells import positions_among
 from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import ChunkEngine, ScannedEngine
@@ -48,6 +47,9 @@ from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen, fit_strata, stratum_columns, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, check_exact, check_finite
 from fourfifths.errors import GroupError
+
+if TYPE_CHECKING:
+    from fourfifths._repair.repairer import Repairer
 
 # So many standard deviations more rows are drawn than are needed; too few are never left.
 SPARE_DEVIATIONS = 8
@@ -131,7 +133,7 @@ class IdentifiedRows:
             candidates.append((near + first_row, identity[near], codes[near], places[near]))
             first_row += codes.size
         rows, identity, codes, places = (
-            np.concatenate(parts) for parts in zip(*candidates, strict=True)
+            np.concatenate(arrays) for arrays in zip(*candidates, strict=True)
         )
         draws = RowDraws(rows=identity, content=identity, is_keyed=self.key is not None)
         chosen = first_drawn(np.arange(rows.size), codes, draws, most=quotas, purpose="sample")
@@ -326,15 +328,19 @@ class ScannedFit:
             draws=draws_of(sample, columns, seed=self.seed, key=repairer.key, places=places),
             seed=self.seed,
         )
+        self.complete(repairer, sample, model)
+        return is_proven
+
+    def complete(self, repairer: Repairer, rows: Rows, model: BlockModel | Model) -> None:
+        """Give a repair its model; of the rows only the columns are looked at."""
         repairer._complete_fit(
-            repairer._read(sample.dataframe.to_native(), reset=True),
+            repairer._read(rows.dataframe.to_native(), reset=True),
             strata=self.strata,
             column_types=self.column_types,
             model=model,
             seed=self.seed,
             notes=self.notes,
         )
-        return is_proven
 
 
 def fit_streamed(
@@ -403,29 +409,34 @@ def _fit_columns(
     files: ExitStack,
     advance: Advance,
 ) -> IdentifiedRows:
-    """Fit a repair by column, one column and one stratum at a time."""
+    """Fit a repair by column, a few columns at a time."""
     check_column_kinds(column_types)
-    code_file = temporary_file(files)
-    sizes = []
-    with ExitStack() as spilled_files:
-        spilled = SpilledColumns(len(column_types), len(strata.groups), files=spilled_files)
-        for rows in engine.source.chunks(names):
-            codes = strata.codes_of(rows, unseen="keep")
-            spilled.add(checked_numbers(rows, column_types), codes)
-            with room_for_temporary_files():
-                code_file.write(codes.astype(np.int16).data)
-            sizes.append(len(rows))
-            advance("reading rows", len(rows))
-        columns = tuple(
-            fit_sorted(
-                column_type,
-                spilled.ordered(index),
-                sizes=spilled.sizes(index),
-                strata=strata,
-                levels=repairer.levels,
-            )
-            for index, column_type in enumerate(column_types)
-        )
+    source, code_file = engine.source, temporary_file(files)
+    # A column of a Parquet file can be read by itself; a CSV is read once.
+    numbers = None if source.file.kind == "parquet" else NumberFiles(len(column_types), files=files)
+    identified = IdentifiedRows(
+        sizes=[], equal_rows=None, words=None, codes=code_file, seed=seed, key=None
+    )
+    for rows in source.chunks(strata.columns if numbers is None else names):
+        codes = strata.codes_of(rows, unseen="keep")
+        if numbers is not None:
+            numbers.add(checked_numbers(rows, column_types))
+        with room_for_temporary_files():
+            code_file.write(codes.astype(np.int16).data)
+        identified.sizes.append(len(rows))
+        advance("reading rows", len(rows))
+
+    def read_columns(indices: Sequence[int]) -> Iterator[tuple[list[FloatArray], CodeArray]]:
+        types = [column_types[index] for index in indices]
+        columns: Iterator[list[FloatArray]]
+        if numbers is None:
+            chunks = source.chunks([column_type.name for column_type in types])
+            columns = (checked_numbers(rows, types) for rows in chunks)
+        else:
+            columns = numbers.chunks(indices, identified.sizes)
+        return zip(columns, identified.stratum_codes(), strict=True)
+
+    columns = fit_gathered(column_types, read_columns, strata=strata, levels=repairer.levels)
     model = Model(columns=columns, ties=repairer.ties)
     repairer._complete_fit(
         repairer._read(engine.schema.dataframe.select(*names).to_native(), reset=True),
@@ -436,11 +447,9 @@ def _fit_columns(
         notes=notes,
     )
     if repairer.key is None and not model.needs_draws(repairer.method, repairer.amount):
-        return IdentifiedRows(
-            sizes=sizes, equal_rows=None, words=None, codes=code_file, seed=seed, key=None
-        )
+        return identified
     return identify(
-        engine.source,
+        source,
         names,
         strata=strata,
         numbers=lambda rows: rows.numbers(column_types),
@@ -494,12 +503,11 @@ def repaired_chunks(
     counts: Any = 0
     counts_table = is_fitted and isinstance(model, BlockModel)
     small_strata = SmallStrata.of(repairer, source, identified)
-    all_places = identified.places()
+    identity = zip(identified.places(), identified.stratum_codes(), strict=True)
     for rows in source.chunks():
-        places = next(all_places, None)
-        if places is None or places.size != len(rows):
+        places, codes = next(identity, (None, None))
+        if places is None or codes is None or places.size != len(rows):
             raise source.changed()
-        codes = fitted.strata.codes_of(rows, unseen=repairer.unseen)
         output = fitted.transform(
             rows,
             codes if small_strata is None else small_strata.without(codes),

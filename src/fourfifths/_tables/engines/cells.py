@@ -71,7 +71,7 @@ def count_cells(chunks: Iterable[Rows], names: Sequence[str]) -> Cells:
 def added(first: Cells, second: Cells, names: Sequence[str]) -> Cells:
     """Return the combinations of two parts of a table."""
     frame = nw.concat([first.rows.dataframe, second.rows.dataframe])
-    both = replace(first.rows, frame=frame, _columns={})
+    both = first.rows.with_frame(frame)
     total = counted(both, names, np.append(first.row_counts, second.row_counts))
     if total.row_counts.size > MAX_CELLS:
         raise too_many_cells(first.rows.name, names)

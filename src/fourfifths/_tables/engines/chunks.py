@@ -16,15 +16,17 @@ from typing import Any
 
 import narwhals as nw
 
-from fourfifths._tables.engines.parquet import parquet_tables
+from fourfifths._tables.engines.parquet import parquet_schema_table, parquet_tables
 from fourfifths._tables.files import ROWS_PER_GROUP, TableFile, write_chunks
 from fourfifths._tables.load import Rows
 from fourfifths._tables.table import Table, Value, plain_columns, plain_relation
 from fourfifths._tables.values import Reading
 from fourfifths.errors import TableError
 
-# A repair by column cuts a table into stretches of this many rows, or half of it.
-ROWS_PER_CHUNK = 262_144
+# A repair by column cuts a table into stretches of this many rows, so a chunk has a multiple of it.
+ROWS_PER_STRETCH = 131_072
+BYTES_PER_CHUNK = 100_000_000
+BYTES_PER_CSV_CELL = 32
 # How many bytes a row takes in memory while it is repaired, for each byte that its values take.
 MEMORY_PER_BYTE = 8
 BYTES_PER_NUMBER = 8
@@ -42,13 +44,26 @@ class ChunkedTable:
     unknown : tuple
         Values that mean missing.
     reading : Reading
-    chunk_rows : int
+    rows_per_chunk : int, optional
+        By default as many as take about `BYTES_PER_CHUNK`, and at most a row group that is written.
     """
 
     table: Table
     unknown: tuple[Value, ...] = ()
     reading: Reading = field(default_factory=Reading)
-    chunk_rows: int = ROWS_PER_CHUNK
+    rows_per_chunk: int | None = None
+
+    @cached_property
+    def chunk_rows(self) -> int:
+        """How many rows a chunk has."""
+        if self.rows_per_chunk is not None:
+            return self.rows_per_chunk
+        cell_bytes = BYTES_PER_NUMBER if self.file.kind == "parquet" else BYTES_PER_CSV_CELL
+        row_bytes = cell_bytes * len(self.file.relation.columns)
+        chunk_rows = ROWS_PER_GROUP
+        while chunk_rows > ROWS_PER_STRETCH and chunk_rows * row_bytes > BYTES_PER_CHUNK:
+            chunk_rows //= 2
+        return chunk_rows
 
     @property
     def file(self) -> TableFile:
@@ -62,12 +77,9 @@ class ChunkedTable:
         if self.file.kind == "parquet":
             return int(self.file.relation.aggregate("count(*)").fetchall()[0][0])
         size = sum(path.stat().st_size for path in self.file.paths)
-        return size * (CSV_EXPANSION if self.file.is_packed else 1) // self._bytes_per_line
-
-    @cached_property
-    def _bytes_per_line(self) -> int:
-        first: Any = self.file.relation.limit(1000).to_arrow_table()
-        return int(max(first.nbytes // max(first.num_rows, 1), 1))
+        first_rows: Any = self.file.relation.limit(1000).to_arrow_table()
+        bytes_per_row = max(first_rows.nbytes // max(first_rows.num_rows, 1), 1)
+        return int(size * (CSV_EXPANSION if self.file.is_packed else 1) // bytes_per_row)
 
     @cached_property
     def _state(self) -> tuple[tuple[int, int], ...]:
@@ -88,10 +100,11 @@ class ChunkedTable:
     @cached_property
     def empty(self) -> Rows:
         """No rows, with the columns and their types."""
-        first = next(iter(self._tables(None)), None)
-        if first is None:
+        if not self.about_rows:
             raise TableError(f"{self.table.name}: the table has no rows")
-        return self._rows(first.slice(0, 0), 0)
+        if self.file.kind == "parquet":
+            return self._rows(parquet_schema_table(self.file, self.table.name), 0)
+        return self._rows(next(self._tables(None)).slice(0, 0), 0)
 
     def chunks(self, names: Sequence[str] | None = None) -> Iterator[Rows]:
         """Yield all rows, in their order, with these columns; by default with all.

@@ -10,14 +10,14 @@ the table, whatever the chunks are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import IntArray
+from fourfifths._arrays import BoolArray, IntArray
 from fourfifths._tables.load import Rows
 from fourfifths._tables.types import (
     CODE_TEXT,
@@ -38,12 +38,95 @@ from fourfifths._tables.values import (
     Reading,
     is_date,
     is_text,
+    known_values,
     numbers_and_format,
 )
 from fourfifths.errors import ColumnError, TableError
 
 CountDistinct = Callable[[str, NumberFormat | None], int]
+MINUS, SLASH, ZERO, NINE = (np.uint8(ord(letter)) for letter in "-/09")
 MAX_DISTINCT = 20_000  # different values that a digest keeps
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainNumbers:
+    """Texts that nobody reads but as numbers.
+
+    Attributes
+    ----------
+    texts : Arrow array
+        Without a plus sign.
+    marks : sequence of bool array
+        Whether a text is a whole number, has a decimal point, is a code with leading zeros, and is
+        too long for a 64-bit integer.
+    """
+
+    texts: Any
+    marks: Sequence[BoolArray]
+
+
+def plain_and_other(column: nw.Series[Any]) -> tuple[PlainNumbers | None, nw.Series[Any]]:
+    """Return the texts of a column that are plain numbers, and the other cells.
+
+    It looks at the bytes of all rows at once: only texts of digits, a point and a minus are taken
+    for plain, so some numbers are among the others. None if no text is plain, or if one of digits,
+    points and minuses is no number.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> texts = pa.chunked_array([["1.5", "-20", "n/a", "1.500", None, "007"]])
+    >>> plain, others = plain_and_other(nw.from_native(texts, series_only=True))
+    >>> plain.texts.to_pylist(), others.to_list()
+    (['1.5', '-20', '007'], ['n/a', '1.500', None])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts: Any = pa.concat_arrays(column.to_native().chunks) if len(column) else pa.array([])
+    texts = texts.cast(pa.large_string())
+    if not len(texts) or texts.null_count == len(texts):
+        return None, column
+    _, offset_buffer, byte_buffer = texts.buffers()
+    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset :][: len(texts) + 1]
+    start, end = int(offsets[0]), int(offsets[-1])
+    content = np.frombuffer(byte_buffer or b"", dtype=np.uint8)[start:end]
+    # From the minus to the digit nine there are only points, the slash and digits.
+    is_odd = (content - MINUS > NINE - MINUS) | (content == SLASH)
+    odd_rows = np.searchsorted(offsets, np.flatnonzero(is_odd) + start, side="right") - 1
+    length, starts = np.diff(offsets), offsets[:-1] - start
+    is_plain = length > 0
+    is_plain[odd_rows] = False
+    if texts.null_count:
+        is_plain &= texts.is_valid().to_numpy(zero_copy_only=False)
+    if not is_plain.any():
+        return None, column
+    padded = np.append(content, np.zeros(2, dtype=np.uint8))
+    is_negative = padded.take(starts) == MINUS
+    first_digit = padded.take(starts + is_negative)
+    point = pc.fill_null(pc.find_substring(texts, "."), -1).to_numpy(zero_copy_only=False)
+    has_point = point >= 0
+    # 1.500 may mean 1500.
+    whole_digits = point - is_negative
+    has_three_decimals = has_point & (length - point == 4)
+    is_plain &= ~(
+        has_three_decimals & (whole_digits >= 1) & (whole_digits <= 3) & (first_digit != ZERO)
+    )
+    mask = pa.array(is_plain)
+    chosen = texts.filter(mask)
+    try:
+        chosen.cast(pa.float64())
+    except pa.ArrowInvalid:  # such as 1-2
+        return None, column
+    if not len(chosen):
+        return None, column
+    is_code = ~has_point & ~is_negative & (length > 1) & (first_digit == ZERO)
+    marks = [~has_point, has_point, is_code, length > MAX_WHOLE_DIGITS]
+    rest: nw.Series[Any] = nw.from_native(
+        pa.chunked_array([texts.filter(pc.invert(mask)).cast(pa.string())]), series_only=True
+    )
+    plain = PlainNumbers(texts=chosen, marks=[mark[is_plain] for mark in marks])
+    return plain, rest.alias(column.name)
 
 
 @dataclass(kw_only=True)
@@ -80,8 +163,19 @@ class ColumnDigest:
 
     def add(self, rows: Rows) -> None:
         """Count the values of further rows."""
+        self.rows += len(rows)
+        column = rows.dataframe[self.name]
+        if not self.is_complete and column.dtype == nw.String and not rows.unknown:
+            # Most are plain numbers, and only what is not can mean that a value is missing.
+            plain, rest = plain_and_other(column)
+            if plain is not None:
+                self.known_rows += len(plain.texts)
+                self._note(plain)
+                column = known_values(rest)
+                self.known_rows += len(column) - int(column.null_count())
+                self._add_values(column)
+                return
         column = rows.column(self.name)
-        self.rows += len(column)
         self.known_rows += len(column) - int(column.null_count())
         if column.dtype == nw.Categorical:
             native: Any = rows.dataframe[self.name].to_native()
@@ -172,27 +266,36 @@ class ColumnDigest:
         is_clear = pc.match_substring_regex(trimmed, CLEAR_NUMBER)
         rest = texts.filter(pc.invert(is_clear))
         clear = trimmed.filter(is_clear)
-        if not len(clear):
-            return rest
-        plain = pc.replace_substring_regex(clear, r"^\+", "")
-        is_whole = pc.match_substring_regex(clear, WHOLE_NUMBER)
-        marks = [
-            is_whole,
-            pc.match_substring(clear, "."),
-            pc.match_substring_regex(clear, CODE_TEXT),
-            pc.greater(pc.utf8_length(plain), MAX_WHOLE_DIGITS),
-        ]
-        shape = np.zeros(len(clear), dtype=np.int64)
-        for mark in marks:
-            shape = 2 * shape + mark.to_numpy(zero_copy_only=False)
-        for code, first in zip(*np.unique(shape, return_index=True), strict=True):
-            bits = tuple(bool(int(code) >> shift & 1) for shift in reversed(range(len(marks))))
-            self.shapes.setdefault(bits, clear[int(first)].as_py())
-        whole = plain.filter(pc.and_(is_whole, pc.invert(marks[3])))
-        if len(whole):
-            limits = pc.min_max(whole.cast(pa.int64()))
-            self._widen(limits["min"].as_py(), limits["max"].as_py())
+        if len(clear):
+            plain = pc.replace_substring_regex(clear, r"^\+", "")
+            marks = [
+                pc.match_substring_regex(clear, WHOLE_NUMBER),
+                pc.match_substring(clear, "."),
+                pc.match_substring_regex(clear, CODE_TEXT),
+                pc.greater(pc.utf8_length(plain), MAX_WHOLE_DIGITS),
+            ]
+            arrays = [mark.to_numpy(zero_copy_only=False) for mark in marks]
+            self._note(PlainNumbers(texts=plain, marks=arrays))
         return rest
+
+    def _note(self, plain: PlainNumbers) -> None:
+        """Take note of the shapes and of the range of plain numbers."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        shape = np.zeros(len(plain.texts), dtype=np.int64)
+        for mark in plain.marks:
+            shape = 2 * shape + mark
+        for code, first in zip(*np.unique(shape, return_index=True), strict=True):
+            bits = tuple(
+                bool(int(code) >> shift & 1) for shift in reversed(range(len(plain.marks)))
+            )
+            self.shapes.setdefault(bits, plain.texts[int(first)].as_py())
+        is_whole, _, _, is_long = plain.marks
+        integers = plain.texts.filter(pa.array(is_whole & ~is_long))
+        if len(integers):
+            limits = pc.min_max(integers.cast(pa.int64()))
+            self._widen(limits["min"].as_py(), limits["max"].as_py())
 
     def values(self) -> tuple[nw.Series[Any], IntArray]:
         """Return the values, or one of each shape, and for how many rows each stands.

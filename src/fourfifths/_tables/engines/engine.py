@@ -19,7 +19,7 @@ import numpy as np
 
 from fourfifths._arrays import IntArray
 from fourfifths._tables.engines.cells import Cells, added, counted
-from fourfifths._tables.engines.chunks import ROWS_PER_CHUNK, ChunkedTable
+from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.engines.places import EqualRows
 from fourfifths._tables.identity import content_hash, text_hash
@@ -112,14 +112,17 @@ class ScannedEngine:
     def prepare_digests(self, cells: Sequence[str], columns: Sequence[str] | None) -> list[str]:
         """Make an empty digest of each column that is not counted; return those to be read."""
         schema = self.schema.dataframe
-        others = [name for name in columns or schema.columns if name not in cells]
-        self.digests = {name: ColumnDigest(name=name, column=schema[name]) for name in others}
+        uncounted = [name for name in columns or schema.columns if name not in cells]
+        self.digests = {name: ColumnDigest(name=name, column=schema[name]) for name in uncounted}
 
-        # Of numbers that are named, the type says all.
+        # Of floats the type says all. Whole numbers that are not named may be identifiers.
         def is_open(name: str) -> bool:
-            return not (schema[name].dtype.is_numeric() or schema[name].dtype == nw.Boolean)
+            dtype = schema[name].dtype
+            if dtype.is_float():
+                return False
+            return columns is None or not (dtype.is_numeric() or dtype == nw.Boolean)
 
-        return [name for name in others if columns is None or is_open(name)]
+        return [name for name in uncounted if is_open(name)]
 
     def check_tokens(self) -> None:
         """Raise if a token for "not known" is in no column."""
@@ -189,8 +192,8 @@ class ChunkEngine(ScannedEngine):
         total: Cells | None = None
         for rows in self.source.chunks(needed):
             self.row_count += len(rows)
-            part = counted(rows, list(cells))
-            total = part if total is None else added(total, part, list(cells))
+            chunk_cells = counted(rows, list(cells))
+            total = chunk_cells if total is None else added(total, chunk_cells, list(cells))
             for name in read:
                 self.digests[name].add(rows)
             lacking = [token for token in unknown if token not in self.tokens]
@@ -211,8 +214,8 @@ class ChunkEngine(ScannedEngine):
                     continue
                 typed = ColumnType(name=name, kind="integer", number_format=number_format)
                 numbers = to_numbers(column, typed, reading=rows.reading)
-                known = numbers[~np.isnan(numbers)]
-                equal_rows.add(content_hash([known], known.size))
+                present = numbers[~np.isnan(numbers)]
+                equal_rows.add(content_hash([present], present.size))
             equal_rows.finish()
             return equal_rows.row_count - equal_rows.repeated_rows
 
@@ -223,14 +226,16 @@ def engine_of(
     reading: Reading,
     *,
     memory: int | None,
-    chunk_rows: int = ROWS_PER_CHUNK,
+    chunk_rows: int | None = None,
 ) -> TableEngine:
     """Return the engine for a table: in memory, unless it would take more than `memory` bytes.
 
     By default that is half of what the machine has. Only CSV and Parquet files are read in chunks.
     """
     if table.file is not None and table.file.kind in ("csv", "parquet"):
-        source = ChunkedTable(table=table, unknown=unknown, reading=reading, chunk_rows=chunk_rows)
+        source = ChunkedTable(
+            table=table, unknown=unknown, reading=reading, rows_per_chunk=chunk_rows
+        )
         limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
         if source.bytes_in_memory > (limit if memory is None else memory):
             return ChunkEngine(source=source)

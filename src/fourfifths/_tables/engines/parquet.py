@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from fourfifths._tables.files import TableFile, in_one_line
 from fourfifths.errors import TableError
 
 ROWS_PER_PART = 65_536
+MAX_GROUP_BYTES = 128_000_000  # a larger row group is read in parts, which takes a little longer
 
 
 def parquet_tables(file: TableFile, name: str, names: Sequence[str] | None) -> Iterator[Any]:
-    """Yield the row groups of Parquet files in parts, as Arrow tables."""
+    """Yield the rows of Parquet files in parts, as Arrow tables with these columns, or all."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    columns = file.relation.columns
     schema = None
     for path in file.paths:
-        partition = file.partition_of(path)
         try:
             # Row groups are read as they are needed, not all that follow ahead.
             source = parquet.ParquetFile(path, pre_buffer=False)
@@ -31,32 +31,70 @@ def parquet_tables(file: TableFile, name: str, names: Sequence[str] | None) -> I
                     f"{_difference(schema, source.schema_arrow)}; expected the same names and "
                     "types in the same order in all files"
                 )
-            stored = columns[: len(columns) - len(partition)]
+            stored = _stored_columns(file, path)
             # Arrow takes a name with a dot for a path into a nested column.
             is_plain = source.schema_arrow.names == stored and not any("." in c for c in stored)
             asked = None
             if is_plain and names is not None:
-                asked = [column for column in names if column not in partition]
-            if not source.num_row_groups:
-                continue  # which some versions of Arrow cannot iterate over
-            for batch in source.iter_batches(batch_size=ROWS_PER_PART, columns=asked):
-                table = pa.Table.from_batches([batch])
-                if asked is None:
-                    table = table.rename_columns(stored)
-                for key, value in partition.items():
-                    table = table.append_column(key, pa.repeat(value, table.num_rows))
+                asked = [column for column in names if column in stored]
+            for table in row_group_tables(source, asked):
+                complete = _with_partition(table, file, path, is_complete=asked is None)
                 # Last, because a table whose columns were renamed has lost its metadata.
-                table = table.replace_schema_metadata(source.schema_arrow.metadata)
-                yield table if names is None else table.select(list(names))
+                complete = complete.replace_schema_metadata(source.schema_arrow.metadata)
+                yield complete if names is None else complete.select(list(names))
         except (pa.ArrowException, OSError) as error:
             raise TableError(f"{name}: not readable as Parquet: {in_one_line(error)}") from error
 
 
-def _difference(schema: Any, other: Any) -> str:
-    for expected, field_found in zip(schema, other, strict=False):
+def parquet_schema_table(file: TableFile, name: str) -> Any:
+    """Return an Arrow table of no rows with the columns and types of Parquet files."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path = file.paths[0]
+    try:
+        schema = parquet.ParquetFile(path, pre_buffer=False).schema_arrow
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{name}: not readable as Parquet: {in_one_line(error)}") from error
+    table = _with_partition(schema.empty_table(), file, path, is_complete=True)
+    return table.replace_schema_metadata(schema.metadata)
+
+
+def _stored_columns(file: TableFile, path: Path) -> list[str]:
+    """Return the columns that a file has itself: the last ones are made of its folders."""
+    columns = file.relation.columns
+    return list(columns[: len(columns) - len(file.partition_of(path))])
+
+
+def _with_partition(table: Any, file: TableFile, path: Path, *, is_complete: bool) -> Any:
+    """Return rows of a file with the columns that its folders make, under the table's names."""
+    import pyarrow as pa
+
+    if is_complete:
+        table = table.rename_columns(_stored_columns(file, path))
+    for column, value in file.partition_of(path).items():
+        table = table.append_column(column, pa.repeat(value, table.num_rows))
+    return table
+
+
+def row_group_tables(source: Any, columns: Sequence[str] | None) -> Iterator[Any]:
+    """Yield the row groups of an open Parquet file, large ones in parts, as Arrow tables."""
+    import pyarrow as pa
+
+    for index in range(source.num_row_groups):
+        group = source.metadata.row_group(index)
+        if group.total_byte_size <= MAX_GROUP_BYTES:
+            yield source.read_row_group(index, columns=columns)
+            continue
+        for batch in source.iter_batches(ROWS_PER_PART, row_groups=[index], columns=columns):
+            yield pa.Table.from_batches([batch])
+
+
+def _difference(schema: Any, differing: Any) -> str:
+    for expected, field_found in zip(schema, differing, strict=False):
         if not expected.equals(field_found):
             return (
                 f" ({field_found.name!r} of type {field_found.type}, not {expected.name!r} of "
                 f"type {expected.type})"
             )
-    return f" ({len(other)} columns, not {len(schema)})"
+    return f" ({len(differing)} columns, not {len(schema)})"

@@ -50,8 +50,8 @@ class EqualRows:
 
     def __init__(self, row_count: int) -> None:
         self._files = ExitStack()
-        wanted = min(max(row_count // ROWS_PER_BUCKET, 1), MAX_BUCKETS)
-        self._bits = int(wanted - 1).bit_length()
+        bucket_count = min(max(row_count // ROWS_PER_BUCKET, 1), MAX_BUCKETS)
+        self._bits = int(bucket_count - 1).bit_length()
         self._buckets = [temporary_file(self._files) for _ in range(2**self._bits)]
         self._repeats: list[IO[bytes]] = []
         self.row_count = 0
@@ -88,8 +88,8 @@ class EqualRows:
                     self.repeated_rows += len(entries)
                     if len(entries):
                         first = int(entries[0, 1])
-                        known = self.first_repeated
-                        self.first_repeated = first if known is None else min(first, known)
+                        earliest = self.first_repeated
+                        self.first_repeated = first if earliest is None else min(first, earliest)
                     repeats.write(entries.data)
                 bucket.close()
                 self._repeats.append(repeats)
@@ -128,9 +128,9 @@ def _with_places(bucket: IO[bytes]) -> Iterator[Any]:
             both = np.append(seen_counts, counts)
             seen_counts = np.bincount(index, weights=both).astype(np.int64)
         repeated = np.flatnonzero(places)
-        found = np.empty((repeated.size, WORDS_PER_ENTRY), dtype=np.uint64)
-        found[:, 0], found[:, 1] = places[repeated], entries[repeated, 1]
-        yield found
+        repeats = np.empty((repeated.size, WORDS_PER_ENTRY), dtype=np.uint64)
+        repeats[:, 0], repeats[:, 1] = places[repeated], entries[repeated, 1]
+        yield repeats
 
 
 def _read(file: IO[bytes], count: int) -> Any:

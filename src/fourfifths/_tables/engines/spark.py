@@ -90,7 +90,28 @@ def places_by(frame: Any, word: str, position: str, place: str) -> Any:
     from pyspark.sql import Window, functions
 
     equals = Window.partitionBy(word).orderBy(position)
-    return frame.withColumn(place, functions.row_number().over(equals) - 1).drop(word, position)
+    return frame.withColumn(place, functions.row_number().over(equals) - 1).drop(word)
+
+
+def gathered_by(frame: Any, group: str, position: str) -> Any:
+    """Return a Spark dataframe with the rows of each group together, in their order."""
+    return frame.repartition(group).sortWithinPartitions(group, position)
+
+
+@contextmanager
+def collected_in_ranges(frame: Any, names: Sequence[str], piece_count: int) -> Iterator[Any]:
+    """Give a Spark dataframe whose partitions are ranges of some columns, as long as it is needed.
+
+    Rows that are equal in these columns are in the same partition. The rows are kept, in memory or
+    on disk: computed again, they would be in other ranges.
+    """
+    with one_line_errors():
+        least = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+        ranges = frame.repartitionByRange(max(piece_count, least), *names).persist()
+    try:
+        yield ranges
+    finally:
+        ranges.unpersist()
 
 
 def with_draws(

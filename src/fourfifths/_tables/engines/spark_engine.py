@@ -7,15 +7,15 @@ Arrow chunks (`mapInArrow`), so that no row is handled one by one.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import HashArray, IntArray
+from fourfifths._arrays import FloatArray, HashArray, IntArray
 from fourfifths._tables.engines.cells import MAX_CELLS, Cells, too_many_cells
 from fourfifths._tables.engines.chunks import chunks_of
 from fourfifths._tables.engines.digests import ColumnDigest
@@ -72,7 +72,14 @@ class SparkTable:
         with one_line_errors():
             return int(self.frame.count())
 
-    def mapped(self, function: RowsMap, schema: Any) -> Any:
+    def select(self, names: Iterable[str]) -> SparkTable:
+        """Return the table with some of its columns: the others are then not read."""
+        selected = {*names}
+        kept = [index for index, name in enumerate(self.frame.columns) if name in selected]
+        frame = self._plainly_named.select(*(f"c{index}" for index in kept))
+        return replace(self, frame=frame.toDF(*(self.frame.columns[index] for index in kept)))
+
+    def mapped(self, function: RowsMap, schema: Any, *, chunk: str | None = None) -> Any:
         """Return the Spark dataframe of a function of chunks; nothing is computed yet.
 
         Parameters
@@ -81,12 +88,15 @@ class SparkTable:
             Takes `Rows`, returns an Arrow table. It is pickled and sent to the workers.
         schema : Spark schema
             Of what the function returns.
+        chunk : str, optional
+            The column that numbers the chunks, whose rows follow each other. By default chunks
+            have as many rows as are fast.
         """
         from pyspark.sql.pandas.types import to_arrow_schema
 
         chunk_map = ChunkMap(
             function=function,
-            source=self._read_as,
+            source=replace(self._read_as, chunk=chunk),
             arrow_schema=to_arrow_schema(schema, timezone="UTC"),
         )
         return self._plainly_named.mapInArrow(chunk_map, schema)
@@ -94,8 +104,8 @@ class SparkTable:
     def folded(self, function: Callable[[Iterator[Rows]], Any]) -> list[Any]:
         """Return what a function makes of the rows of each partition, in their order."""
         fold = PartitionFold(function=function, source=self._read_as)
-        parts = self._plainly_named.mapInArrow(fold, "part binary")
-        return [pickle.loads(part) for part in collected(parts).column(0).to_pylist()]
+        results = self._plainly_named.mapInArrow(fold, "result binary")
+        return [pickle.loads(result) for result in collected(results).column(0).to_pylist()]
 
     @property
     def _plainly_named(self) -> Any:
@@ -141,20 +151,59 @@ class ChunkSource:
         Of the columns, in their order.
     unknown, reading
         As in `SparkTable`.
+    chunk : str or None
+        The column that numbers the chunks; it is left out of the rows. None cuts chunks of
+        `ROWS_PER_CHUNK` rows.
     """
 
     names: tuple[str, ...]
     unknown: tuple[Value, ...]
     reading: Reading
+    chunk: str | None = None
 
     def chunks(self, batches: Iterable[Any]) -> Iterator[Rows]:
         """Yield the rows in fewer and larger chunks."""
         import pyarrow as pa
 
         table = SparkTable(frame=None, unknown=self.unknown, reading=self.reading)
-        parts = (pa.Table.from_batches([batch]) for batch in batches)
-        for chunk in chunks_of(parts, ROWS_PER_CHUNK):
-            yield table.rows(chunk.rename_columns(list(self.names)))
+        names = list(self.names)
+        tables = (pa.Table.from_batches([batch]).rename_columns(names) for batch in batches)
+        chunks = (
+            chunks_of(tables, ROWS_PER_CHUNK)
+            if self.chunk is None
+            else numbered_chunks(tables, self.chunk)
+        )
+        for chunk in chunks:
+            yield table.rows(chunk)
+
+
+def numbered_chunks(tables: Iterable[Any], number: str) -> Iterator[Any]:
+    """Yield the rows of Arrow tables that follow each other and have the same chunk number.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> tables = [pa.table({"n": [0, 0, 1], "a": [1, 2, 3]}), pa.table({"n": [1], "a": [4]})]
+    >>> [chunk["a"].to_pylist() for chunk in numbered_chunks(tables, "n")]
+    [[1, 2], [3, 4]]
+    """
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    waiting_number = None
+    for table in tables:
+        numbers = table.column(number).to_numpy()
+        ends = np.append(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1, numbers.size)
+        rows, start = table.drop_columns([number]), 0
+        for end in ends if numbers.size else ():
+            if waiting and numbers[start] != waiting_number:
+                yield pa.concat_tables(waiting).combine_chunks()
+                waiting = []
+            waiting_number = numbers[start]
+            waiting.append(rows.slice(start, end - start))
+            start = end
+    if waiting:
+        yield pa.concat_tables(waiting).combine_chunks()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +235,7 @@ class PartitionFold:
 
         with errors_of_a_part():
             result = self.function(self.source.chunks(batches))
-        yield pa.RecordBatch.from_pydict({"part": pa.array([pickle.dumps(result)], pa.binary())})
+        yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
 
 
 @contextmanager
@@ -221,7 +270,7 @@ class SparkEngine(ScannedEngine):
 
         read = self.prepare_digests(cells, columns)
         numbered = self.source.frame.select(
-            *(functions.col(quoted(name)).alias(f"c{at}") for at, name in enumerate(cells)),
+            *(functions.col(quoted(name)).alias(f"c{index}") for index, name in enumerate(cells)),
             functions.monotonically_increasing_id().alias("position"),
         )
         inner = [f"c{index}" for index in range(len(cells))]
@@ -312,24 +361,44 @@ def repaired_schema(frame: Any, repaired: Any) -> Any:
     return StructType(fields)
 
 
-def placed_rows(rows: Rows, name: str) -> tuple[Rows, IntArray]:
+def placed_rows(rows: Rows, place: str) -> tuple[Rows, IntArray]:
     """Return rows without the column of their places among equal rows, and the places."""
-    places = rows.dataframe[name].to_numpy().astype(np.int64)
-    table: Any = rows.dataframe.drop(name).to_native()
+    places = rows.dataframe[place].to_numpy().astype(np.int64)
+    table: Any = rows.dataframe.drop(place).to_native()
     return SparkTable(frame=None, unknown=rows.unknown, reading=rows.reading).rows(table), places
 
 
-def with_words(rows: Rows, name: str, words: HashArray) -> Any:
-    """Return rows with a word each in a further column, as an Arrow table."""
+def arrow_table(columns: Mapping[str, FloatArray | IntArray]) -> Any:
+    """Return arrays as an Arrow table."""
+    import pyarrow as pa
+
+    return pa.table(dict(columns))
+
+
+def with_numbers(rows: Rows, columns: Mapping[str, IntArray | HashArray]) -> Any:
+    """Return rows with further columns of whole numbers, as an Arrow table."""
     import pyarrow as pa
 
     table: Any = rows.dataframe.to_native()
-    # Spark has no unsigned numbers; only whether words are equal matters.
-    return table.append_column(name, pa.array(words.view(np.int64)))
+    for name, numbers in columns.items():
+        # Spark has no unsigned numbers; of words, only whether they are equal matters.
+        table = table.append_column(name, pa.array(numbers.view(np.int64)))
+    return table
 
 
-def words_schema(frame: Any, name: str) -> Any:
-    """Return the schema of a Spark dataframe with a word of each row in a further column."""
-    from pyspark.sql.types import LongType, StructField, StructType
+def numbers_schema(frame: Any, names: Iterable[str]) -> Any:
+    """Return the schema of a Spark dataframe with further columns of whole numbers."""
+    from pyspark.sql.types import StructType
 
-    return StructType([*frame.schema.fields, StructField(name, LongType(), nullable=False)])
+    further = number_columns(dict.fromkeys(names, "whole"))
+    return StructType([*frame.schema.fields, *further.fields])
+
+
+def number_columns(kinds: Mapping[str, Literal["whole", "float"]]) -> Any:
+    """Return the Spark schema of columns of numbers, none missing."""
+    from pyspark.sql.types import DoubleType, LongType, StructField, StructType
+
+    types = {"whole": LongType(), "float": DoubleType()}
+    return StructType(
+        [StructField(name, types[kind], nullable=False) for name, kind in kinds.items()]
+    )

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from fourfifths import Repairer, certify, impact
 from fourfifths._repair.draws import keyed_identity, uniform_of
@@ -25,7 +26,6 @@ from fourfifths._tables.load import rows_of
 from fourfifths.errors import (
     ColumnError,
     GroupError,
-    OptionError,
     OutcomeError,
     TableError,
 )
@@ -253,13 +253,14 @@ def test_input_that_spark_cannot_repair(frame, spark):
         repairer().fit(frame, protected=[1])
     with pytest.raises(ColumnError, match=r"key: X has 400 rows.*key='...'"):
         fit_on_spark(repairer(), frame, None, None, max_rows=10)
-    with pytest.raises(OptionError, match=r"scope='column': .*X\.sample"):
-        fit_on_spark(repairer(scope="column"), frame, None, None, max_rows=10)
     with pytest.raises(ColumnError, match=r"key='school': the key .* more than once"):
         fit_on_spark(repairer(key="school", columns=["a.b"]), frame, None, None, max_rows=10)
     keyed = frame.withColumn("sex2", frame["sex"])
     with pytest.raises(ColumnError, match=r"key='sex2': a row has no key"):
         fit_on_spark(repairer(key="sex2"), keyed, None, None, max_rows=10)
+    taken = frame.withColumn("fourfifths_Place", frame["id"])
+    with pytest.raises(ColumnError, match=r"X: a column is called 'fourfifths_Place'.*rename it"):
+        repairer().fit(taken).transform(taken)
     nothing = frame.limit(0)
     with pytest.raises(TableError, match="the table has no rows"):
         repairer().fit(nothing)
@@ -285,13 +286,38 @@ def test_broken_table_is_one_line(spark):
     assert "the file is gone" in str(caught.value)
 
 
-def test_example_of_the_page_runs(spark, tmp_path, monkeypatch):
-    page = (Path(__file__).parents[2] / "docs" / "on-a-cluster.md").read_text()
+def test_table_that_fails_in_the_middle_is_not_written(frame, table, tmp_path):
+    fitted = Repairer("sex", columns=["a.b"], key="id", keep="hired", blocks=4)
+    fitted.fit(table.filter(table["sex"].is_valid()))
+    with pytest.raises(Exception, match="none of the strata that were fitted"):
+        fitted.transform(frame).write.parquet(str(tmp_path / "repaired.parquet"))
+    assert not [*(tmp_path / "repaired.parquet").glob("*.parquet")]
+    assert not (tmp_path / "repaired.parquet" / "_SUCCESS").exists()
+
+
+def test_files_of_different_types_are_one_line(spark, tmp_path):
+    whole = pa.table({"sex": ["F", "M"], "hired": [0, 1]})
+    parquet.write_table(whole, tmp_path / "first.parquet")
+    texts = pa.table({"sex": ["F", "M"], "hired": ["no", "yes"]})
+    parquet.write_table(texts, tmp_path / "second.parquet")
+    mixed = spark.read.parquet(str(tmp_path))
+    with pytest.raises(TableError, match=r"^the table: Spark cannot compute it: .*$") as caught:
+        impact(mixed, protected="sex", outcome="hired")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(TableError, match=r"^the table: Spark cannot compute it: .*$"):
+        Repairer("sex", columns=["hired"], scope="column").fit(mixed)
+
+
+def test_example_of_the_page_runs(spark, tmp_path):
+    page = (Path(__file__).parents[3] / "docs" / "on-a-cluster.md").read_text()
     (code,) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
-    monkeypatch.chdir(tmp_path)
+    # Java has a working folder of its own, so the paths of the page are made absolute.
+    for name in ("repaired.parquet", "repair.json"):
+        assert f'"{name}"' in code
+        code = code.replace(f'"{name}"', repr(str(tmp_path / name)))
     names = {}
     exec(code, names)
-    assert Repairer.load("repair.json").seed_ == names["repairer"].seed_
-    written = spark.read.parquet("repaired.parquet")
+    assert Repairer.load(tmp_path / "repair.json").seed_ == names["repairer"].seed_
+    written = spark.read.parquet(str(tmp_path / "repaired.parquet"))
     assert written.count() == 48_842
     assert written.select("age", "`education-num`", "`hours-per-week`").distinct().count() <= 16
