@@ -14,6 +14,7 @@ import fourfifths
 from fourfifths._impact.impact import count_outcomes
 from fourfifths._tables.roles import assign_roles
 from fourfifths._tables.table import open_table
+from fourfifths.errors import OutcomeError
 
 DOORS = pytest.mark.parametrize(
     "measured", [measure, measure_aggregated], ids=["rows", "aggregated"]
@@ -329,3 +330,15 @@ def test_a_score_above_the_median_is_counted_as_the_outcome():
     )
     assert roles.outcome == "s > 2.5"
     assert sorted(counts.rows.tolist()) == [2, 2]
+
+
+@pytest.mark.parametrize("favorable", ["yes", None])
+def test_an_outcome_of_one_value_and_blanks_is_an_error(favorable):
+    table = pd.DataFrame({"sex": ["F", "M"] * 20, "hired": ["yes", None, "yes", "yes"] * 10})
+    with pytest.raises(OutcomeError, match=r"holds ('yes' and 10 blanks|only 'yes')"):
+        fourfifths.impact(table, protected="sex", outcome="hired", favorable=favorable)
+    # Without blanks everyone was selected, and that is an answer.
+    result = fourfifths.impact(
+        table.fillna("yes"), protected="sex", outcome="hired", favorable="yes"
+    )
+    assert result["F"].selection_rate == 1

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from counted import frame, measure
-from scipy.stats import binom, fisher_exact, norm
+from scipy.stats import binom, fisher_exact, hypergeom, norm
 
 import fourfifths
 from fourfifths._impact.pairs import compare_pairs
@@ -193,3 +193,39 @@ def test_several_columns_jointly_have_none():
         table, protected=["race", "sex"], outcome="hired", total_minority=True
     )
     assert [attribute.total is None for attribute in result] == [False, True, True]
+
+
+def test_the_detectable_effect_is_that_of_the_test_that_decides():
+    # Three groups, the reference chosen by its rate: Fisher's one-sided p times 3 decides.
+    groups = {"White": (24, 40), "Black": (12, 35), "Asian": (11, 30)}
+    total = total_of(groups)
+    assert total.choice_p == pytest.approx(
+        3 * fisher_exact([[23, 42], [24, 16]], alternative="less").pvalue
+    )
+
+    def power(ratio):
+        n, m, rate = 65, 40, 0.6
+        rejects = 0.0
+        for x, y in product(range(n + 1), range(m + 1)):
+            if 3 * hypergeom.cdf(x, n + m, x + y, n) < 0.05:
+                rejects += binom.pmf(x, n, ratio * rate) * binom.pmf(y, m, rate)
+        return rejects
+
+    assert power(total.detectable_ratio) == pytest.approx(0.8, abs=1e-6)
+    # With a reference that is larger than the rest, the sides change.
+    larger = total_of({"White": (60, 100), "Black": (8, 20), "Asian": (11, 30)})
+    assert 0 < larger.detectable_ratio < larger.impact_ratio
+    # Weights leave no exact test: the one-sided z of a third of the level.
+    weighted = frame(groups).assign(w=1.0)
+    total = (
+        fourfifths.impact(
+            weighted, protected="group", outcome="hired", weights="w", total_minority=True
+        )
+        .attributes[0]
+        .total
+    )
+    rate = 0.6 * total.detectable_ratio
+    pooled = (65 * rate + 40 * 0.6) / 105
+    critical = norm.ppf(1 - 0.05 / 3) * math.sqrt(pooled * (1 - pooled) * (1 / 65 + 1 / 40))
+    deviation = math.sqrt(rate * (1 - rate) / 65 + 0.6 * 0.4 / 40)
+    assert norm.cdf((0.6 - rate - critical) / deviation) == pytest.approx(0.8, abs=1e-6)

@@ -6,6 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 from counted import printed
+from scipy.optimize import bisect as halve
 from scipy.stats import binom, chi2_contingency, fisher_exact, hypergeom, norm
 from statsmodels.regression.linear_model import WLS
 from statsmodels.stats.proportion import (
@@ -21,6 +22,7 @@ from fourfifths._stats.proportions import (
     clopper_pearson,
     cohen_h,
     detectable_ratio,
+    find_root,
     fisher_test,
     linearised_size,
     phi,
@@ -413,3 +415,29 @@ def test_with_weights_that_go_with_the_outcome_the_ratio_interval_still_covers(r
     significant = np.mean(two_sided_p(z_statistic(*tables)) < 0.05)
     assert 0.94 <= covered <= 0.97
     assert 0.03 <= significant <= 0.06
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: 2 - x**2,
+        lambda x: np.exp(-x) - 0.3,
+        lambda x: 1e-9 * (3 - x),
+        lambda x: np.where(x < 1, 1.0, -1e6),
+        lambda x: (1.5 - x) ** 9,
+        lambda x: np.tanh(50 * (0.1 - x)),
+    ],
+)
+def test_roots_are_those_of_halving(function):
+    low, high = np.array([0.0, 0.05]), np.array([4.0, 7.0])
+    roots = find_root(function, low=low, high=high, tolerance=1e-11)
+    for root, start, end in zip(roots, low, high, strict=True):
+        expected = halve(lambda x: float(function(x)), start, end, xtol=1e-13)
+        # A flat root is only known as well as its function.
+        assert root == pytest.approx(expected, abs=1e-11) or abs(function(root)) < 1e-25
+
+
+def test_a_function_that_does_not_cross_ends_at_the_limit():
+    low, high = np.zeros(2), np.ones(2)
+    sign = np.array([1.0, -1.0])
+    assert find_root(lambda x: sign, low=low, high=high, tolerance=1e-9).tolist() == [1.0, 0.0]

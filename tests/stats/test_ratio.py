@@ -304,7 +304,14 @@ def test_one_of_one_has_closed_forms():
     assert limits == pytest.approx((level, 1 / level), rel=1e-4)
 
 
-@pytest.mark.parametrize("table", [(20, 40, 33, 41), (1, 3, 90, 100), (60, 99, 70, 101)])
+@pytest.mark.parametrize(
+    "table",
+    [
+        (20, 40, 33, 41),
+        pytest.param((1, 3, 90, 100), marks=pytest.mark.slow),
+        pytest.param((60, 99, 70, 101), marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("ratio", [0.3, 0.79, 1.04, 1.6])
 def test_the_largest_probability_over_the_rates_is_not_missed(table, ratio):
     x, n, x_r, n_r = table

@@ -6,7 +6,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._stats.proportions import bisect, divide
-from fourfifths._tables.counts import MISSING, Counts
+from fourfifths._tables.counts import Counts
 from fourfifths._tables.groups import Attribute, Tally, compatible
 
 LEVEL_HALVINGS = 60
@@ -45,8 +45,8 @@ def ratio_bounds(
     Returns
     -------
     float array
-        One row per group; NaN where no membership is unknown, and where there is no bound because
-        no one in the reference would be selected. A designated reference has none.
+        One row per group; NaN where there is no bound because no one in the reference would be
+        selected. A designated reference has none.
 
     Notes
     -----
@@ -55,8 +55,6 @@ def ratio_bounds(
     groups can be the reference.
     """
     group_count = len(attribute.groups)
-    if not np.any(attribute.codes == MISSING):
-        return np.full((group_count, 2), np.nan)
     may_join = np.stack([compatible(attribute, counts, group) for group in range(group_count)])
     selected_may_join = may_join @ (counts.weight * selected)
     rejected_may_join = may_join @ (counts.weight * ~selected)
@@ -65,14 +63,14 @@ def ratio_bounds(
     highest_rate = (x + selected_may_join) / (n + selected_may_join)
 
     # Row by row, the groups that a group can be compared with other than itself.
-    others = references & ~np.eye(group_count, dtype=bool)
-    highest_reference = np.max(np.where(others, highest_rate, 0.0), axis=1)
+    rivals = references & ~np.eye(group_count, dtype=bool)
+    highest_reference = np.max(np.where(rivals, highest_rate, 0.0), axis=1)
     # Those who were not selected may join each of these groups, but only one of them.
     may_join_any = np.any(may_join[references], axis=0)
     shared_rows = float(counts.weight[may_join_any & ~selected].sum())
     lowest_reference = np.maximum(
-        np.max(np.where(others, lowest_rate, 0.0), axis=1),
-        lowest_highest_rate(x, n, others=others, rows=shared_rows, exact=counts.exact),
+        np.max(np.where(rivals, lowest_rate, 0.0), axis=1),
+        lowest_highest_rate(x, n, others=rivals, rows=shared_rows, exact=counts.exact),
     )
     low, high = divide(lowest_rate, highest_reference), divide(highest_rate, lowest_reference)
     if references.sum() > 1:
@@ -122,9 +120,9 @@ def lowest_highest_rate(
         return np.asarray(total > rows)
 
     highest = np.max(np.where(others, selected / n, 0.0), axis=1)
-    found = bisect(is_too_low, low=np.zeros(highest.shape), high=highest, halvings=LEVEL_HALVINGS)
+    lowest = bisect(is_too_low, low=np.zeros(highest.shape), high=highest, halvings=LEVEL_HALVINGS)
     # The search ends just below the level: a little above, whole rows are found exactly.
-    level = found * (1 + 1e-12)
+    level = lowest * (1 + 1e-12)
     if not exact:
         return np.asarray(level)
     lowered = selected / (n + np.nan_to_num(rows_needed(level)))

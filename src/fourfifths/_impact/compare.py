@@ -226,8 +226,11 @@ def compare(
 
     size = sums.effective
     rate_limits = clopper_pearson(rates * size, size, confidence=confidence)
-    difference, difference_interval = score_differences(
-        scores, present, reference=reference, confidence=confidence
+    undefined_limits = np.full((group_count, 2), np.nan)
+    difference, difference_interval = (
+        (undefined_limits[:, 0], undefined_limits)
+        if scores is None
+        else score_differences(scores, present, reference=reference, confidence=confidence)
     )
     return Comparison(
         attribute=attribute,
@@ -260,7 +263,9 @@ def compare(
                 sums=sums,
                 selected=selected,
                 references=candidates if is_chosen else groups == reference,
-            ),
+            )
+            if np.any(attribute.codes == MISSING)
+            else undefined_limits,
             "mean_difference": difference,
             "mean_difference_interval": difference_interval,
         },

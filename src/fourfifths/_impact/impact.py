@@ -24,6 +24,7 @@ from fourfifths._impact.rules import (
     SmallGroups,
 )
 from fourfifths._impact.scores import (
+    SCORE_SUM,
     MedianOf,
     check_score,
     score_measures,
@@ -55,8 +56,8 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.values import PERHAPS_NOT_KNOWN, folded
-from fourfifths._text import number, p_value
-from fourfifths.errors import OptionError, TableError, listed
+from fourfifths._text import number, p_value, rows_have
+from fourfifths.errors import OptionError, OutcomeError, TableError, listed
 
 PairsShown = Literal["reference", "all"]
 MAX_GROUPS_IN_NOTE = 5
@@ -187,8 +188,7 @@ def impact(
         if value not in choices:
             named = [choice for choice in choices if choice is not None]
             raise OptionError(f"{name}={value!r}: expected one of {listed(named)}")
-    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
+    check_confidence(confidence)
     if small_groups is not None:
         if profile.small_groups == "not judged":
             raise OptionError(
@@ -206,7 +206,7 @@ def impact(
         check_score(profile, score=score, outcome=outcome, weights=weights)
     takes_median = score is not None and profile.score == "above median"
 
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     roles = assign_roles(
         opened,
         protected=protected,
@@ -225,18 +225,77 @@ def impact(
     cells, roles = count_outcomes(
         opened, roles, rule=profile, weights_are=weights_are, median_of=median_of
     )
-    outcome_column = str(roles.outcome)
     # The values of the outcome are known only now that they are counted.
     favorable_values = choose_favorable(
-        outcome_column, roles.favorable, cells.values[outcome_column]
+        str(roles.outcome), roles.favorable, cells.values[str(roles.outcome)]
     )
+    blanks = int(cells.rows[cells.codes[str(roles.outcome)] == MISSING].sum())
+    if blanks and len(cells.values[str(roles.outcome)]) == 1:
+        raise OutcomeError(
+            f"outcome={roles.outcome!r}: holds {str(favorable_values[0])!r} and {blanks:,} blanks, "
+            "which are missing; if a blank means the opposite, write it there, as in no for yes"
+        )
+    return measure(
+        cells,
+        favorable=favorable_values,
+        table=opened.name,
+        roles=roles,
+        rule=profile,
+        weights_are=weights_are,
+        confidence=confidence,
+        every_pair=pairs == "all",
+        total_minority=total_minority,
+    )
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise if a confidence level is none."""
+    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
+        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
+
+
+def measure(
+    cells: Counts,
+    *,
+    favorable: Sequence[Value],
+    table: str,
+    roles: Roles,
+    rule: Rule,
+    weights_are: WeightKind,
+    confidence: float,
+    every_pair: bool = False,
+    total_minority: bool | None = None,
+) -> Impact:
+    """Measure disparate impact in a table whose rows are counted.
+
+    Parameters
+    ----------
+    cells : Counts
+        Of every combination of groups, stratum and outcome.
+    favorable : sequence of value
+        The values of the outcome that mean selected.
+    table : str
+        What the table is called.
+    roles : Roles
+    rule : Rule
+    weights_are : {"sampling", "counts"}
+    confidence : float
+    every_pair : bool
+        Whether every two groups are compared, too.
+    total_minority : bool, optional
+        As for `impact`.
+    """
+    outcome_column = str(roles.outcome)
     has_outcome = cells.codes[outcome_column] != MISSING
     outcome_missing = int(cells.rows[~has_outcome].sum())
     # Scores are summed over all rows; everything else is about those with an outcome.
     attributes_of_all = attributes(cells, roles.protected)
-    scores = [sum_scores(attribute, cells) for attribute in attributes_of_all]
+    scores = [
+        sum_scores(attribute, cells) if SCORE_SUM in cells.sums else None
+        for attribute in attributes_of_all
+    ]
     cells_of_all, cells = cells, cells.take(has_outcome)
-    selected = favorable_cells(cells, outcome_column, favorable_values)
+    selected = favorable_cells(cells, outcome_column, favorable)
 
     comparisons = [
         compare(
@@ -245,9 +304,9 @@ def impact(
             selected=selected,
             scores=score_sums,
             roles=roles,
-            rule=profile,
+            rule=rule,
             confidence=confidence,
-            every_pair=pairs == "all",
+            every_pair=every_pair,
         )
         for attribute, score_sums in zip(attributes_of_all, scores, strict=True)
     ]
@@ -259,7 +318,7 @@ def impact(
             for comparison in comparisons
         ]
     )
-    has_total = profile.total_minority if total_minority is None else total_minority
+    has_total = rule.total_minority if total_minority is None else total_minority
     totals = [
         measure_total(
             comparison,
@@ -268,7 +327,7 @@ def impact(
             counts_of_all=cells_of_all,
             selected=selected,
             roles=roles,
-            rule=profile,
+            rule=rule,
         )
         if has_total
         else None
@@ -283,17 +342,17 @@ def impact(
             pairs_p=pairs_p[index],
             total=totals[index],
             roles=roles,
-            rule=profile,
+            rule=rule,
         )
         for index, comparison in enumerate(comparisons)
     )
 
     return Impact(
-        rule=profile,
-        table=opened.name,
+        rule=rule,
+        table=table,
         rows=int(cells.rows.sum()),
         outcome=outcome_column,
-        favorable=favorable_names(favorable_values),
+        favorable=favorable_names(favorable),
         outcome_missing=outcome_missing,
         confidence=confidence,
         weights=roles.weights,
@@ -306,8 +365,8 @@ def impact(
                 measured,
                 cells,
                 roles=roles,
-                rule=profile,
-                favorable=favorable_values,
+                rule=rule,
+                favorable=favorable,
                 total_minority=total_minority,
                 weights_are=weights_are,
                 outcome_missing=outcome_missing,
@@ -603,7 +662,7 @@ def outcome_notes(
             "favorable all count as not selected"
         )
     if outcome_missing:
-        yield f"{_rows_have(outcome_missing)} no {roles.outcome} and could not be counted"
+        yield f"{rows_have(outcome_missing)} no {roles.outcome} and could not be counted"
 
 
 def unknown_notes(
@@ -613,7 +672,7 @@ def unknown_notes(
     for attribute in measured:
         if attribute.unknown:
             yield (
-                f"{_rows_have(attribute.unknown)} no known {attribute.name} "
+                f"{rows_have(attribute.unknown)} no known {attribute.name} "
                 f"({attribute.unknown_selected:,} of them selected) and could not be assigned to a "
                 "group; the bounds show how far this could change the ratios"
             )
@@ -630,8 +689,4 @@ def unknown_notes(
     if roles.within:
         unknown = int(counts.rows[counts.codes[roles.within] == MISSING].sum())
         if unknown:
-            yield f"{_rows_have(unknown)} no {roles.within} and could not be compared within it"
-
-
-def _rows_have(row_count: int) -> str:
-    return "1 row has" if row_count == 1 else f"{row_count:,} rows have"
+            yield f"{rows_have(unknown)} no {roles.within} and could not be compared within it"

@@ -19,6 +19,8 @@ from fourfifths._tables.table import Table
 from fourfifths._text import number_text
 from fourfifths.errors import ColumnError, OptionError
 
+# The name of a sum that is there where scores were counted.
+SCORE_SUM = "score sum"
 MedianOf = Literal["all", "known"]
 
 
@@ -93,7 +95,7 @@ def score_measures(table: Table, score: str, *, weights: str | None) -> dict[str
     return {
         "score weight": weight,
         "score weight squared": weight * weight,
-        "score sum": weight * centred,
+        SCORE_SUM: weight * centred,
         "score squares": weight * centred * centred,
     }
 
@@ -118,10 +120,8 @@ class ScoreSums:
     squares: FloatArray
 
 
-def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums | None:
-    """Return the sums of each group's scores; None if no scores were counted."""
-    if "score sum" not in counts.sums:
-        return None
+def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums:
+    """Return the sums of each group's scores."""
     has_group = attribute.codes != MISSING
     weight, weight_squared, total, squares = (
         np.bincount(
@@ -129,7 +129,7 @@ def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums | None:
             weights=counts.sums[name][has_group],
             minlength=len(attribute.groups),
         ).astype(np.float64)
-        for name in ("score weight", "score weight squared", "score sum", "score squares")
+        for name in ("score weight", "score weight squared", SCORE_SUM, "score squares")
     )
     # A line of an aggregated table stands for persons, each of weight 1.
     effective = weight if counts.exact else np.nan_to_num(divide(weight**2, weight_squared))
@@ -137,7 +137,7 @@ def sum_scores(attribute: Attribute, counts: Counts) -> ScoreSums | None:
 
 
 def score_differences(
-    scores: ScoreSums | None, kept: BoolArray, *, reference: int, confidence: float
+    scores: ScoreSums, kept: BoolArray, *, reference: int, confidence: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return (mean of the group - mean of the reference) / standard deviation, and its interval.
 
@@ -146,7 +146,7 @@ def score_differences(
 
     Parameters
     ----------
-    scores : ScoreSums or None
+    scores : ScoreSums
         Of all groups.
     kept : bool array
         The groups that are compared: those with outcomes.
@@ -162,9 +162,6 @@ def score_differences(
         One pair of limits per group; NaN for the reference, and where the reference or the group
         has fewer than two scores.
     """
-    if scores is None:
-        group_count = int(kept.sum())
-        return np.full(group_count, np.nan), np.full((group_count, 2), np.nan)
     differences = mean_differences(
         scores.weight,
         scores.total,

@@ -11,10 +11,11 @@ from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._impact.compare import Comparison, compare, wrap_group
 from fourfifths._impact.pairs import Pairs, compare_pairs
 from fourfifths._impact.result import GroupImpact
-from fourfifths._impact.rules import Rule
-from fourfifths._impact.scores import sum_scores
+from fourfifths._impact.rules import SIGNIFICANCE_LEVEL, Rule
+from fourfifths._impact.scores import SCORE_SUM, sum_scores
+from fourfifths._stats.proportions import detectable_ratio
 from fourfifths._tables.counts import Counts
-from fourfifths._tables.groups import ALL_OTHERS, Attribute
+from fourfifths._tables.groups import ALL_OTHERS, Attribute, Tally
 from fourfifths._tables.roles import Roles
 
 
@@ -55,7 +56,9 @@ def measure_total(
         comparison.attribute.pool_others(reference),
         counts,
         selected=selected,
-        scores=sum_scores(attribute_of_all.pool_others(reference), counts_of_all),
+        scores=sum_scores(attribute_of_all.pool_others(reference), counts_of_all)
+        if SCORE_SUM in counts_of_all.sums
+        else None,
         # The reference is known by now, and no share of the rows is too small to be in the total.
         roles=replace(
             roles,
@@ -77,6 +80,12 @@ def measure_total(
             picked_from=pairs.picked_from,
         )
         choice_p = against_the_rest_p(to_reference, picked_from=pairs.picked_from)
+        if rule.standard_deviations is None:  # then that p decides
+            detectable = against_the_rest_detectable(
+                total.tally, picked_from=pairs.picked_from, exact=counts.exact
+            )
+            figures = to_reference.figures | {"detectable_ratio": detectable}
+            to_reference = replace(to_reference, figures=figures)
         total = replace(
             total,
             is_chosen=True,
@@ -110,3 +119,27 @@ def against_the_rest_p(pairs: Pairs, *, picked_from: int) -> FloatArray:
     exact = pairs.figures["fisher_p_less"]
     p = np.minimum(picked_from * np.where(np.isnan(exact), one_sided, exact), 1.0)
     return np.where(np.isnan(z), np.nan, p)
+
+
+def against_the_rest_detectable(sums: Tally, *, picked_from: int, exact: bool) -> FloatArray:
+    """Return the smallest effect that the test of `against_the_rest_p` detects.
+
+    Parameters
+    ----------
+    sums : Tally
+        Of the rest, and of the reference.
+    picked_from : int
+        From how many groups the reference was chosen.
+    exact : bool
+        Whether persons are counted.
+    """
+    (size, size_reference), (_, rate_reference) = sums.effective, sums.weight_selected / sums.weight
+    ratio = detectable_ratio(
+        size,
+        size_reference,
+        rate_reference=rate_reference,
+        confidence=1 - SIGNIFICANCE_LEVEL / picked_from,
+        is_exact=exact,
+        alternative="less",
+    )
+    return np.array([float(ratio), np.nan])

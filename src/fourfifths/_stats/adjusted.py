@@ -206,7 +206,7 @@ def adjusted_rates(
         slope = n * expit(log_odds) * expit(-log_odds) / total
         gradient[group, 0] = slope.sum()
         gradient[group, 1:after_groups] = [
-            slope.sum() if other == group else 0.0 for other in others
+            slope.sum() if column == group else 0.0 for column in others
         ]
         gradient[group, after_groups:] = slope @ controls
 

@@ -5,7 +5,8 @@ the reference. A negative statistic means that the group is selected less often.
 
 References
 ----------
-Clopper and Pearson, Biometrika 26 (1934). Korn and Graubard, Survey Methodology 24 (1998), for
+Chandrupatla, Advances in Engineering Software 28 (1997), for roots. Clopper and Pearson, Biometrika
+26 (1934). Korn and Graubard, Survey Methodology 24 (1998), for
 effective sample sizes.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,13 +23,16 @@ from scipy.special import betaincinv, gammaln, ndtr, ndtri, xlog1py, xlogy
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 
+Alternative = Literal["two-sided", "less"]
 # Replaces a standard deviation of 0, so that a difference divided by it is huge and not NaN.
 MIN_DEVIATION = 1e-300
 # Results whose probabilities differ by a smaller part than this are equally likely. Rounding makes
 # a tenth of it at most, with ten million rows.
 TIE_TOLERANCE = 1e-10
 DEFAULT_POWER = 0.8  # the usual choice, after Cohen (1988)
-DETECTABLE_HALVINGS = 34  # a ratio in [0, 1] is then accurate to 1e-10
+DETECTABLE_TOLERANCE = 1e-11
+# Halving alone would reach any tolerance within so many steps.
+MAX_ROOT_STEPS = 100
 # With more tables than this, the power of Fisher's test is that of z with a continuity correction.
 MAX_FISHER_TABLES = 500_000
 LEAST_LIKELY = 1e-9
@@ -111,11 +116,11 @@ def linearised_size(
     ----------
     Kish, Survey Sampling (1965). Woodruff, JASA 66 (1971). Korn and Graubard (1998).
     """
-    p, selected, others, total = _floats(rate, squares_selected, squares_not_selected, weight)
-    variance = ((1 - p) ** 2 * selected + p**2 * others) / total**2
-    kish = total**2 / (selected + others)
+    p, selected, not_selected, total = _floats(rate, squares_selected, squares_not_selected, weight)
+    variance = ((1 - p) ** 2 * selected + p**2 * not_selected) / total**2
+    kish = total**2 / (selected + not_selected)
     # By the squares and not by the rate, which rounding may keep from being quite 1.
-    varies = (selected > 0) & (others > 0)
+    varies = (selected > 0) & (not_selected > 0)
     return np.where(varies, divide(p * (1 - p), variance), kish)
 
 
@@ -345,10 +350,11 @@ def detectable_ratio(
     power: float = DEFAULT_POWER,
     critical_z: float | None = None,
     is_exact: ArrayLike = False,
+    alternative: Alternative = "two-sided",
 ) -> FloatArray:
     """Return the smallest detectable effect, as an impact ratio below 1.
 
-    If the true impact ratio is this one, the two-sided test that decides rejects equal rates with
+    If the true impact ratio is this one, the test that decides rejects equal rates with
     probability `power`. A ratio closer to 1 would probably go unnoticed with this many rows.
 
     Parameters
@@ -365,6 +371,8 @@ def detectable_ratio(
         the reference is chosen among several groups; by default that of the confidence.
     is_exact : array-like of bool
         Where Fisher's exact test decides, and not z. There n and n_reference must be integers.
+    alternative : {"two-sided", "less"}
+        "less": the test only rejects if the group is selected less often.
 
     Returns
     -------
@@ -383,11 +391,13 @@ def detectable_ratio(
     size, size_reference, rate, decides_exactly = np.broadcast_arrays(
         *_floats(n, n_reference, rate_reference), np.asarray(is_exact, dtype=bool)
     )
-    z = float(ndtri((1 + confidence) / 2)) if critical_z is None else critical_z
+    is_two_sided = alternative == "two-sided"
+    quantile = (1 + confidence) / 2 if is_two_sided else confidence
+    z = float(ndtri(quantile)) if critical_z is None else critical_z
     # Fisher's test is much like a z-test that takes half a person off the difference.
     correction = np.where(decides_exactly, (1 / size + 1 / size_reference) / 2, 0.0)
 
-    def is_detected(ratio: FloatArray) -> BoolArray:
+    def power_to_spare(ratio: FloatArray) -> FloatArray:
         chance = z_test_power(
             ratio,
             n=size,
@@ -395,19 +405,25 @@ def detectable_ratio(
             rate_reference=rate,
             critical_z=z,
             correction=correction,
+            alternative=alternative,
         )
-        return np.asarray(chance >= power)
+        return chance - power
 
-    zeros, ones = np.zeros(size.shape), np.ones(size.shape)
-    ratio = bisect(is_detected, low=zeros, high=ones, halvings=DETECTABLE_HALVINGS)
-    ratio = np.where((rate > 0) & is_detected(zeros), ratio, np.nan)
+    # Not up to 1: where everyone in both groups is selected, nothing varies there.
+    zeros, almost_one = np.zeros(size.shape), np.full(size.shape, 1 - DETECTABLE_TOLERANCE)
+    ratio = find_root(power_to_spare, low=zeros, high=almost_one, tolerance=DETECTABLE_TOLERANCE)
+    ratio = np.where((rate > 0) & (power_to_spare(zeros) >= 0), ratio, np.nan)
     for index in np.argwhere(decides_exactly & (rate > 0)):
-        place = tuple(index)
+        pair = tuple(index)
         curve = FisherPower.of(
-            int(size[place]), int(size_reference[place]), float(rate[place]), level=1 - confidence
+            int(size[pair]),
+            int(size_reference[pair]),
+            float(rate[pair]),
+            level=1 - confidence,
+            alternative=alternative,
         )
         if curve is not None:
-            ratio[place] = curve.detectable_ratio(power)
+            ratio[pair] = curve.detectable_ratio(power)
     return ratio
 
 
@@ -419,6 +435,7 @@ def z_test_power(
     rate_reference: FloatArray,
     critical_z: float,
     correction: FloatArray | float = 0.0,
+    alternative: Alternative = "two-sided",
 ) -> FloatArray:
     """Return the probability that the z-test with pooled variance rejects equal rates.
 
@@ -437,14 +454,13 @@ def z_test_power(
     difference = rate_reference - rate
     # Rates of 0 and 1 do not vary: the test rejects them with certainty, or never.
     deviation = np.maximum(true_deviation, MIN_DEVIATION)
-    return np.asarray(
-        ndtr((difference - critical) / deviation) + ndtr((-difference - critical) / deviation)
-    )
+    lower, upper = ((sign * difference - critical) / deviation for sign in (1, -1))
+    return np.asarray(ndtr(lower) + (ndtr(upper) if alternative == "two-sided" else 0.0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class FisherPower:
-    """How probable it is that Fisher's two-sided test rejects, from the tables that it rejects.
+    """How probable it is that Fisher's test rejects, from the tables that it rejects.
 
     Attributes
     ----------
@@ -463,7 +479,13 @@ class FisherPower:
 
     @classmethod
     def of(
-        cls, n: int, n_reference: int, rate_reference: float, *, level: float
+        cls,
+        n: int,
+        n_reference: int,
+        rate_reference: float,
+        *,
+        level: float,
+        alternative: Alternative = "two-sided",
     ) -> FisherPower | None:
         """Return the power at one size, or None if there are too many tables to go through.
 
@@ -482,21 +504,18 @@ class FisherPower:
             return None
         total = np.arange(first, most + last + 1)[:, np.newaxis]
         count = np.arange(most_on_smaller + 1)
-        others = total - count
-        is_table = (others >= 0) & (others <= larger)
-        others = np.clip(others, 0, larger)
-        log = np.where(is_table, log_ways(smaller, count) + log_ways(larger, others), -np.inf)
+        rest = total - count
+        is_table = (rest >= 0) & (rest <= larger)
+        rest = np.clip(rest, 0, larger)
+        log = np.where(is_table, log_ways(smaller, count) + log_ways(larger, rest), -np.inf)
         weight = np.exp(log - log.max(axis=1, keepdims=True))
         weight /= weight.sum(axis=1, keepdims=True)
-        order = np.argsort(weight, axis=1)
-        likely = np.take_along_axis(weight, order, axis=1)
-        sums = np.cumsum(likely, axis=1)
-        # At most two tables are equally likely, one on either side of the most likely one. They
-        # count together.
-        ties = likely[:, 1:] <= likely[:, :-1] * (1 + TIE_TOLERANCE)
-        sums[:, :-1] = np.where(ties, sums[:, 1:], sums[:, :-1])
-        p = np.empty_like(sums)
-        np.put_along_axis(p, order, sums, axis=1)
+        if alternative == "two-sided":
+            p = no_likelier_sums(weight)
+        elif n <= n_reference:
+            p = np.cumsum(weight, axis=1)
+        else:  # fewer in the group are more in the reference
+            p = np.cumsum(weight[:, ::-1], axis=1)[:, ::-1]
         x, xr = np.arange(most + 1), np.arange(first, last + 1)
         selected, selected_reference = np.meshgrid(x, xr, indexing="ij")
         column = selected if n <= n_reference else selected_reference
@@ -519,13 +538,27 @@ class FisherPower:
         if self.at(0.0) < power:
             return math.nan
         return float(
-            bisect(
-                lambda ratio: np.array(self.at(float(ratio)) >= power),
+            find_root(
+                lambda ratio: np.array(self.at(float(ratio)) - power),
                 low=np.zeros(()),
                 high=np.ones(()),
-                halvings=DETECTABLE_HALVINGS,
+                tolerance=DETECTABLE_TOLERANCE,
             )
         )
+
+
+def no_likelier_sums(probability: FloatArray) -> FloatArray:
+    """Return for each table how probable those are that are no likelier, row by row."""
+    order = np.argsort(probability, axis=1)
+    likely = np.take_along_axis(probability, order, axis=1)
+    sums = np.cumsum(likely, axis=1)
+    # At most two tables are equally likely, one on either side of the most likely one. They count
+    # together.
+    ties = likely[:, 1:] <= likely[:, :-1] * (1 + TIE_TOLERANCE)
+    sums[:, :-1] = np.where(ties, sums[:, 1:], sums[:, :-1])
+    p = np.empty_like(sums)
+    np.put_along_axis(p, order, sums, axis=1)
+    return p
 
 
 def likely_range(n: int, rate: float) -> tuple[int, int]:
@@ -552,6 +585,60 @@ def bisect(
         is_below = test(middle)
         low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
     return low
+
+
+def find_root(
+    function: Callable[[FloatArray], FloatArray],
+    *,
+    low: FloatArray,
+    high: FloatArray,
+    tolerance: float,
+) -> FloatArray:
+    """Return where a function crosses 0, for each element, to within the tolerance.
+
+    The function must be positive at `low` and negative at `high`. Where it is not positive at
+    `low` the answer is `low`, and where it is not negative at `high` it is `high`. Each step keeps
+    0 between the two ends, as halving does, but takes a tenth as many (Chandrupatla).
+
+    Examples
+    --------
+    >>> root = find_root(lambda x: 2 - x**2, low=np.zeros(1), high=np.ones(1) * 9, tolerance=1e-12)
+    >>> bool(abs(root[0] - 2**0.5) < 1e-12)
+    True
+    """
+    at_low, at_high = function(low), function(high)
+    # The root is between the last point and the one opposite; a third point was replaced by them.
+    last, opposite, third = low, high, high
+    at_last, at_opposite, at_third = at_low, at_high, at_high
+    step = np.full(low.shape, 0.5)
+    is_open = (at_low > 0) & (at_high < 0)
+    for _ in range(MAX_ROOT_STEPS):
+        point = last + step * (opposite - last)
+        at_point = function(point)
+        is_same_side = (at_point > 0) == (at_last > 0)
+        third = np.where(is_same_side, last, opposite)
+        at_third = np.where(is_same_side, at_last, at_opposite)
+        opposite = np.where(is_same_side, opposite, last)
+        at_opposite = np.where(is_same_side, at_opposite, at_last)
+        last, at_last = point, at_point
+        width = np.abs(opposite - last)
+        is_open &= (width > tolerance) & (at_last != 0)
+        if not np.any(is_open):
+            break
+        # Inverse quadratic interpolation where the three points lie well, else halving.
+        with np.errstate(all="ignore"):
+            position = (last - opposite) / (third - opposite)
+            height = (at_last - at_opposite) / (at_third - at_opposite)
+            lie_well = (height**2 < position) & ((1 - height) ** 2 < 1 - position)
+            interpolated = at_last / (at_opposite - at_last) * at_third / (
+                at_opposite - at_third
+            ) + (third - last) / (opposite - last) * at_last / (at_third - at_last) * (
+                at_opposite / (at_third - at_opposite)
+            )
+            least = np.minimum(tolerance / 2 / width, 0.5)
+        step = np.clip(np.where(lie_well, interpolated, 0.5), least, 1 - least)
+    nearest = np.where(np.abs(at_opposite) < np.abs(at_last), opposite, last)
+    return np.where(at_low > 0, np.where(at_high < 0, nearest, high), low)
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:

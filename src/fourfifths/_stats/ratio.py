@@ -38,15 +38,15 @@ from numpy.typing import ArrayLike
 from scipy.special import gammaln, ndtri
 
 from fourfifths._arrays import FloatArray, IntArray, Interval
-from fourfifths._stats.proportions import MIN_DEVIATION, bisect, clopper_pearson
+from fourfifths._stats.proportions import MIN_DEVIATION, clopper_pearson, find_root
 
 # With more rows in both groups together the exact interval would take too long.
 MAX_ROWS_FOR_EXACT = 200
 WHOLE_TOLERANCE = 1e-6
-# Score limits are searched for between exp(-50) and exp(50). Each step halves the range of the
-# logarithm, so 42 steps find a limit to two parts in 10^11.
+# Score limits are searched for between exp(-50) and exp(50), and found to one part in 10^11.
 MAX_LOG_RATIO = 50.0
-RATIO_HALVINGS = 42
+LOG_RATIO_TOLERANCE = 1e-11
+NEAR_LOG_RATIO = 1e-6
 # The exact limits are within this part of the true ones.
 RATIO_PRECISION = 5e-5
 # The length of the stretches that are searched, of the logarithm of the ratio.
@@ -113,9 +113,9 @@ def ratio_interval(
     # Effective sizes of equal weights are whole but for rounding.
     is_whole = np.all(np.abs(counts - np.round(counts)) < WHOLE_TOLERANCE, axis=0)
     for index in np.argwhere(is_whole & (size + size_reference <= MAX_ROWS_FOR_EXACT)):
-        place = tuple(index)
-        table = (round(float(count)) for count in counts[(..., *place)])
-        low[place], high[place] = exact_interval(*table, confidence=confidence)
+        pair = tuple(index)
+        table = (round(float(count)) for count in counts[(..., *pair)])
+        low[pair], high[pair] = exact_interval(*table, confidence=confidence)
     return low, high
 
 
@@ -134,11 +134,24 @@ def score_interval(
     z = float(ndtri((1 + confidence) / 2))
     # The statistic falls as the ratio grows. So it equals z at the lower limit and -z at the upper.
     target = np.stack([np.full(x.shape, z), np.full(x.shape, -z)])
-    log_ratio = bisect(
-        lambda log: score_statistic(np.exp(log), x, size, x_reference, size_reference) > target,
-        low=np.full(target.shape, -MAX_LOG_RATIO),
-        high=np.full(target.shape, MAX_LOG_RATIO),
-        halvings=RATIO_HALVINGS,
+
+    def above_target(log_ratio: FloatArray) -> FloatArray:
+        ratio = np.exp(log_ratio)
+        statistic = score_statistic(ratio, x, size, x_reference, size_reference)
+        return np.asarray(statistic - target)
+
+    # The limits are near those of a normal logarithm with half a person added to each count. Where
+    # they are further out than twice as far, the whole range is searched.
+    middle = np.log((x + 0.5) / (size + 0.5) * (size_reference + 0.5) / (x_reference + 0.5))
+    variance = 1 / (x + 0.5) - 1 / (size + 0.5)
+    variance_reference = 1 / (x_reference + 0.5) - 1 / (size_reference + 0.5)
+    reach = 2 * z * np.sqrt(variance + variance_reference) + NEAR_LOG_RATIO
+    near = middle - reach, middle + reach
+    log_ratio = find_root(
+        above_target,
+        low=np.where(above_target(np.stack([near[0]] * 2)) > 0, near[0], -MAX_LOG_RATIO),
+        high=np.where(above_target(np.stack([near[1]] * 2)) < 0, near[1], MAX_LOG_RATIO),
+        tolerance=LOG_RATIO_TOLERANCE,
     )
     low, high = np.exp(log_ratio)
     # Without selections in the group the search ends at exp(-50), which stands for 0. Without any

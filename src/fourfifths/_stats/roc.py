@@ -185,10 +185,13 @@ def floor_limit(
         n_reference=n_reference,
     )
     main = cuts.line(slopes[0], alpha=(1 - OTHER_SLOPES_SHARE) * alpha)
-    each = OTHER_SLOPES_SHARE * alpha / OTHER_SLOPES
-    others = [cuts.line(slope, alpha=each, is_proven=True) for slope in slopes[1:]]
+    line_alpha = OTHER_SLOPES_SHARE * alpha / OTHER_SLOPES
+    further_lines = [cuts.line(slope, alpha=line_alpha, is_proven=True) for slope in slopes[1:]]
     return FloorLimit(
-        curve=curve, slopes=slopes, intercepts=np.array([main, *others]), confidence=confidence
+        curve=curve,
+        slopes=slopes,
+        intercepts=np.array([main, *further_lines]),
+        confidence=confidence,
     )
 
 
@@ -206,8 +209,8 @@ def line_slopes(beta: float, threshold: float, *, widest: float | None = None) -
     """
     rate = min(widest or beta, threshold)
     lowest = (1 - rate / threshold) / (1 - rate)
-    places = (np.arange(OTHER_SLOPES) + 0.5) / OTHER_SLOPES
-    return np.append(best_slope(beta, threshold), lowest + places * (1 / threshold - lowest))
+    steps = (np.arange(OTHER_SLOPES) + 0.5) / OTHER_SLOPES
+    return np.append(best_slope(beta, threshold), lowest + steps * (1 / threshold - lowest))
 
 
 def best_slope(beta: float, threshold: float) -> float:

@@ -84,8 +84,8 @@ class RuleCurve:
         first, last = (
             np.take_along_axis(self.reference, index, axis=-1) for index in (corner, after)
         )
-        part = np.where(high > low, (rate - low) / np.where(high > low, high - low, 1.0), 0.0)
-        return np.asarray((first + part * (last - first))[..., 0])
+        fraction = np.where(high > low, (rate - low) / np.where(high > low, high - low, 1.0), 0.0)
+        return np.asarray((first + fraction * (last - first))[..., 0])
 
     def floor(self, beta: ArrayLike, *, moved: tuple[ArrayLike, ArrayLike] = (0, 0)) -> FloatArray:
         """Return the impact floor beta / R(beta).
@@ -172,8 +172,10 @@ class BlockLaw:
         if not rows_between.all():
             return np.ones(shares.shape[0])
         limit = float(binomial_upper_limit(self.tied, rows_between.sum(), risk))
-        cell_share = np.add.reduceat(shares, np.cumsum(self.leaves) - self.leaves, axis=1)
-        excess = (cell_share * rows_between.sum() / rows_between).max(axis=1)
+        cell_share = shares
+        if self.leaves.max() > 1:
+            cell_share = np.add.reduceat(shares, np.cumsum(self.leaves) - self.leaves, axis=1)
+        excess = (cell_share * (rows_between.sum() / rows_between)).max(axis=1)
         return np.asarray(np.minimum(limit * excess, 1.0))
 
 
@@ -212,11 +214,11 @@ def simulated_floors(
     random = np.random.default_rng(random_state)
     rates = np.asarray(beta, dtype=np.float64)
     chunk = max(SHARES_PER_CHUNK // int(laws[0].leaves.sum()), 1)
-    parts = [
+    chunks = [
         drawn_floors(laws, rates, draws=min(chunk, draws - start), risk=risk, random=random)
         for start in range(0, draws, chunk)
     ]
-    floors, variations = (np.concatenate(arrays, axis=-1) for arrays in zip(*parts, strict=True))
+    floors, variations = (np.concatenate(arrays, axis=-1) for arrays in zip(*chunks, strict=True))
     return floors, variations
 
 

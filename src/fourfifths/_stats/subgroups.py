@@ -139,9 +139,9 @@ class LowerTails:
             members = np.flatnonzero(np.ceil(np.log2(length)).astype(np.int64) == length_class)
             steps = np.arange(2**length_class)
             is_listed = steps < length[members][:, None]
-            places = np.where(is_listed, start[members][:, None] + steps, 0)
-            sums = np.cumsum(np.where(is_listed, probability[places], 0.0), axis=1)
-            p[places[is_listed]] = sums[is_listed]
+            positions = np.where(is_listed, start[members][:, None] + steps, 0)
+            sums = np.cumsum(np.where(is_listed, probability[positions], 0.0), axis=1)
+            p[positions[is_listed]] = sums[is_listed]
         return cls(first=first, last=last, start=start, p=p)
 
     def of_counts(self, selected: IntArray) -> FloatArray:

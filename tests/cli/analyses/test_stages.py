@@ -32,6 +32,20 @@ def test_connecticut_v_teal(stages):
     assert "adverse impact is indicated under ugesp: ratio 0.681, below 4/5" in answer.out
 
 
+def test_sampling_weights(stages):
+    roles = [word if word != "--persons" else "--weights" for word in ROLES]
+    answer = stages(*roles, "--reference", "White", "--format", "json")
+    assert answer.code == 0
+    content = json.loads(answer.out)
+    black = content["steps"][0]["attributes"][0]["groups"][0]
+    # The rates are those of the persons, but six rows prove nothing.
+    assert black["selection_rate"] == pytest.approx(26 / 48)
+    assert (black["n"], black["fisher_p"]) == (3, None)
+    both = stages(*ROLES, "--weights", "n")
+    assert both.code == 2
+    assert "--persons n, --weights n: give one of them" in both.err
+
+
 def test_json_and_plot(stages, tmp_path):
     answer = stages(*ROLES, "--format", "json", "--plot", "teal.png")
     assert answer.code == 0

@@ -355,3 +355,47 @@ def test_one_record_per_step_and_group():
     assert frame["selected"].tolist() == [26, 206, 11, 35, 11, 35]
     with pytest.raises(KeyError, match="no stage 'x'; there are 'passed', 'promoted', 'bottom li"):
         teal()["x"]
+
+
+def test_weights_are_those_of_the_audit_of_each_pool():
+    rng = np.random.default_rng(3)
+    frame = hires(seed=3).assign(w=rng.uniform(0.2, 3.0, 400))
+    result = fourfifths.stages(frame, protected=["sex", "race"], stages=STAGES, weights="w")
+    pools = {
+        "interviewed": frame,
+        "offered": frame[frame["interviewed"] == "yes"],
+        "hired": frame[frame["offered"] == "yes"],
+        "bottom line": frame.assign(hired=frame["hired"].fillna("no")),
+    }
+    for stage, pool in pools.items():
+        outcome = "hired" if stage == "bottom line" else stage
+        audit = fourfifths.impact(
+            pool, protected=["sex", "race"], outcome=outcome, favorable="yes", weights="w"
+        )
+        for attribute, expected in zip(result[stage], audit, strict=True):
+            for group, other in zip(attribute.groups, expected.groups, strict=True):
+                for name in ("n", "selection_rate", "impact_ratio", "effective_n", "z", "choice_p"):
+                    assert getattr(group, name) == pytest.approx(getattr(other, name), nan_ok=True)
+    # By hand: the weighted rate of the first step.
+    women = frame[frame["sex"] == "F"]
+    rate = women.loc[women["interviewed"] == "yes", "w"].sum() / women["w"].sum()
+    assert result["interviewed"]["sex"]["F"].selection_rate == pytest.approx(rate)
+    assert result["interviewed"].weights_are == "sampling"
+    assert any("w is taken as sampling weights" in note for note in result.notes)
+    assert np.isnan(result["interviewed"]["sex"]["F"].fisher_p)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"weights": "w", "persons": "w"}, OptionError, "give one of them"),
+        ({"weights": "sex"}, ColumnError, "weights='sex': is protected, too"),
+        ({"weights": "hired"}, ColumnError, "stages='hired': is protected, or holds persons or"),
+        ({"weights": "negative"}, WeightsError, "negative"),
+        ({"confidence": 2}, OptionError, "confidence=2: expected a number from 0.5"),
+    ],
+)
+def test_weights_that_are_none_are_errors(options, error, message):
+    frame = hires().assign(w=1.0, negative=-1.0)
+    with pytest.raises(error, match=message):
+        fourfifths.stages(frame, protected="sex", stages=STAGES, **options)

@@ -26,6 +26,7 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import CLEAR_NUMBER, NumberTexts, check_words, is_text
+from fourfifths._text import rows_have
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
 
 ControlKind = Literal["number", "category"]
@@ -298,7 +299,7 @@ def adjusted(
     if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
         raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
 
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     check_persons(opened, persons, protected=protected)
     roles = assign_roles(
         opened,
@@ -624,14 +625,14 @@ def control_columns(
                     "put the value together with another, or leave these rows out with "
                     f"unknown=[{str(value)!r}]"
                 )
-        others = [code for code in np.flatnonzero(sizes > 0) if code != int(np.argmax(sizes))]
-        if len(others) >= MAX_PARAMETERS:
+        compared = [code for code in np.flatnonzero(sizes > 0) if code != int(np.argmax(sizes))]
+        if len(compared) >= MAX_PARAMETERS:
             raise ColumnError(
-                f"controls={name!r}: a category with {len(others) + 1:,} values; expected at most "
-                f"{MAX_PARAMETERS}; put values together, or leave it out"
+                f"controls={name!r}: a category with {len(compared) + 1:,} values; expected at "
+                f"most {MAX_PARAMETERS}; put values together, or leave it out"
             )
-        columns += [(codes == code).astype(np.float64) for code in others]
-        terms += [(name, str(counts.values[name][code])) for code in others]
+        columns += [(codes == code).astype(np.float64) for code in compared]
+        terms += [(name, str(counts.values[name][code])) for code in compared]
     return np.column_stack(columns), terms
 
 
@@ -690,18 +691,18 @@ def adjusted_notes(
         else ""
     )
     if outcome_missing:
-        yield f"{_rows_have(outcome_missing)} no {outcome} and were left out"
+        yield f"{rows_have(outcome_missing)} no {outcome} and were left out"
     if controls_missing:
         lacking = ", ".join(
             f"{control.name} {control.missing:,}" for control in controls if control.missing
         )
         yield (
-            f"{_rows_have(controls_missing)} an outcome but lack a control and were left out, also "
+            f"{rows_have(controls_missing)} an outcome but lack a control and were left out, also "
             f"of the unadjusted figures (missing in the table: {lacking})"
         )
     for attribute in measured:
         if attribute.unknown:
-            yield f"{_rows_have(attribute.unknown)} no known {attribute.name} and were left out"
+            yield f"{rows_have(attribute.unknown)} no known {attribute.name} and were left out"
         for group in attribute.groups:
             if group.why and group.group != attribute.reference:
                 yield f"{attribute.name}: {group.group} is not in the regression: {group.why}"
@@ -718,7 +719,3 @@ def adjusted_notes(
             f"{listed(numbers)}: taken as numbers, each with a straight line in the log odds; if a "
             f"number is a code, give categories={[numbers[0]]!r}"
         )
-
-
-def _rows_have(row_count: int) -> str:
-    return "1 row has" if row_count == 1 else f"{row_count:,} rows have"

@@ -1,35 +1,29 @@
 """Count once, compare several times: what the analyses of stages and of cuts have in common.
 
 The rows are counted as they are, and what is missing is sorted out among the distinct values: that
-is as fast as the query that one would write by hand. For each comparison the counts become an
-aggregated table, one row per group and outcome with a number of persons. So every comparison of an
-analysis is one that `impact` makes, with its rule, its tests and its notes.
+is as fast as the query that one would write by hand. For each comparison the cells of the counts
+get an outcome. So every comparison of an analysis is one that `impact` makes, with its rule, its
+tests and its notes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
-
-import narwhals as nw
-import numpy as np
 
 from fourfifths._arrays import IntArray
-from fourfifths._impact.impact import impact
+from fourfifths._impact.impact import measure
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
-from fourfifths._results import of_one_type
-from fourfifths._tables.counts import MAX_CELLS, Counts, count
+from fourfifths._tables.counts import MAX_CELLS, Counts, WeightKind, count
 from fourfifths._tables.groups import with_bands
 from fourfifths._tables.roles import Roles, as_meant, protected_columns
-from fourfifths._tables.table import Table, open_table
+from fourfifths._tables.table import Table
 from fourfifths._tables.values import spellings_of
 from fourfifths.errors import ColumnError, WeightsError
 
 # The codes of an outcome that an analysis has worked out for each cell.
 NOT_SELECTED, SELECTED = 0, 1
-PERSONS = "number of persons"
 
 
 def check_persons(
@@ -48,6 +42,7 @@ def count_persons(
     *,
     roles: Roles,
     opened: Table | None = None,
+    weights_are: WeightKind = "counts",
     max_cells: int = MAX_CELLS,
 ) -> Counts:
     """Count the persons of each combination of protected and further columns, in one pass.
@@ -60,9 +55,10 @@ def count_persons(
     keys : sequence of str
         The further columns.
     roles : Roles
-        Their weights, if any, are numbers of persons.
     opened : Table, optional
         The table as it was opened, if further columns have been made numbers since.
+    weights_are : {"counts", "sampling"}
+        What the weights of the roles are, if there are any: numbers of persons by default.
     max_cells : int
         More combinations than these are an error.
     """
@@ -70,13 +66,17 @@ def count_persons(
     opened = opened or table
     table = with_bands(table.with_missing(by_rows, roles.unknown), roles.bands)
     if roles.weights:
-        table = table.with_numbers(roles.weights, "persons")
+        table = table.with_numbers(
+            roles.weights, "persons" if weights_are == "counts" else "weights"
+        )
     keys = [*roles.protected, *keys]
     try:
         counts = count(
-            table, keys, weights=roles.weights, weights_are="counts", max_cells=max_cells
+            table, keys, weights=roles.weights, weights_are=weights_are, max_cells=max_cells
         )
     except WeightsError as error:
+        if weights_are == "sampling":
+            raise
         raise WeightsError(
             f"persons={roles.weights!r}: expected a whole number of persons, 0 or more, in each "
             "row, and not 0 in all; correct the column, or leave it out if a row is one person"
@@ -117,7 +117,6 @@ def counted_impact(
     Parameters
     ----------
     counts : Counts
-        Of persons.
     outcome : int array
         `SELECTED`, `NOT_SELECTED` or `MISSING`, for each cell.
     names : tuple of str
@@ -130,41 +129,25 @@ def counted_impact(
     confidence : float
     """
     title, selected, not_selected = names
-    column_codes = np.stack([counts.codes[column] for column in roles.protected])
-    combinations, cells = np.unique(column_codes, axis=1, return_inverse=True)
-    combination_count = combinations.shape[1]
-    answers = (not_selected, selected, None)
-    # MISSING is -1, the last of the three. Combinations that nobody belongs to stay in as zeros,
-    # so that every group and both outcomes are known by name.
-    persons = np.bincount(
-        cells.ravel() * len(answers) + outcome % len(answers),
-        weights=counts.rows,
-        minlength=combination_count * len(answers),
-    )
-    columns: dict[str, list[Any]] = {}
-    for column, codes in zip(roles.protected, combinations, strict=True):
-        values = [*counts.values[column], None]  # the last is what the code -1 points to
-        columns[column] = of_one_type([values[code] for code in np.repeat(codes, len(answers))])
-    outcome_column = free_name(title, columns)
-    columns[outcome_column] = list(answers) * combination_count
-    persons_column = free_name(PERSONS, columns)
-    columns[persons_column] = persons.astype(np.int64).tolist()
-    aggregated = open_table(nw.from_dict(columns, backend="pyarrow").to_native())
-    designated = roles.reference if rule.reference == "highest" else roles.designated
-    result = impact(
-        replace(aggregated, name=table.name, reading=table.reading),
-        protected=roles.protected,
-        outcome=outcome_column,
-        favorable=selected,
-        reference={
-            column: group for column, group in designated.items() if column in roles.protected
-        },
+    outcome_column = free_name(title, roles.protected)
+    cells = replace(
+        counts,
+        values={column: counts.values[column] for column in roles.protected}
+        | {outcome_column: (not_selected, selected)},
+        codes={column: counts.codes[column] for column in roles.protected}
+        | {outcome_column: outcome},
+        notes=(),  # those of the whole analysis
+    ).take(counts.rows > 0)
+    result = measure(
+        cells,
+        favorable=(selected,),
+        table=table.name,
+        roles=replace(roles, outcome=outcome_column),
         rule=rule,
-        weights=persons_column,
-        weights_are="counts",
+        weights_are="counts",  # the analysis says itself what its weights are
         confidence=confidence,
     )
-    return replace(result, weights=roles.weights, weights_are="counts" if roles.weights else None)
+    return result if counts.exact else replace(result, weights_are="sampling")
 
 
 def free_name(name: str, taken: Container[str]) -> str:

@@ -21,6 +21,7 @@ from fourfifths._impact.analyses.counted import (
 )
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
 from fourfifths._impact.compare import reference_candidates
+from fourfifths._impact.impact import check_confidence
 from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
@@ -385,12 +386,11 @@ def cuts(
     profile = get_rule(rule)
     if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
         raise OptionError(f"threshold={threshold!r}: expected a ratio above 0, and 1 at most")
-    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
+    check_confidence(confidence)
     check_select(select)
     edges = check_score_bands(score_bands)
 
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     check_persons(opened, persons, protected=protected)
     roles = assign_roles(
         opened,
@@ -589,10 +589,12 @@ def measure_cuts(
     is_reference = references == np.arange(n.size)[:, None]
 
     # As products of counts, so that 3/5 against 6/8 is exactly four fifths.
-    own, other = selected * n_reference, x_reference * n[:, None]
+    crossed, crossed_reference = selected * n_reference, x_reference * n[:, None]
     line = Fraction(str(threshold)).limit_denominator(MAX_DENOMINATOR)
-    is_below = line.denominator * np.minimum(own, other) < line.numerator * np.maximum(own, other)
-    ratio = divide(own, other)
+    is_below = line.denominator * np.minimum(
+        crossed, crossed_reference
+    ) < line.numerator * np.maximum(crossed, crossed_reference)
+    ratio = divide(crossed, crossed_reference)
     low, high = ratio_interval(
         selected, n[:, None], x_reference, n_reference, confidence=confidence
     )
@@ -608,8 +610,11 @@ def measure_cuts(
     )
     # Of the band, the ratio the other way round has the limits 1 / high and 1 / low.
     is_surely_lower = {"group": band_high < float(line), "reference": band_low > 1 / float(line)}
-    is_lower = {"group": is_below & (own < other), "reference": is_below & (own > other)}
-    smallest = np.where(own < other, ratio, divide(other, own))
+    is_lower = {
+        "group": is_below & (crossed < crossed_reference),
+        "reference": is_below & (crossed > crossed_reference),
+    }
+    smallest = np.where(crossed < crossed_reference, ratio, divide(crossed_reference, crossed))
 
     def ranges(marks: Mapping[str, BoolArray], group: int) -> tuple[CutRange, ...]:
         return tuple(

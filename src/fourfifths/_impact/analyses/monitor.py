@@ -33,6 +33,7 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.values import ValueRole, folded, spellings_of
+from fourfifths._text import rows_have
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, listed
 
 Finding = Literal["below", "above", "below and above", "inconclusive"]
@@ -252,7 +253,7 @@ def monitor(
         return monitor_batches(log, table=os.fspath(table))
 
     threshold, confidence = level(threshold, confidence)
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     roles = monitored_roles(
         opened,
         protected=protected,
@@ -302,7 +303,7 @@ def monitor(
 
     notes = list(table_counts.notes)
     if batchless.any():
-        notes.append(f"{int(table_counts.rows[batchless].sum()):,} rows have no {batch}")
+        notes.append(f"{rows_have(int(table_counts.rows[batchless].sum()))} no {batch}")
     return monitor_batches(log, table=opened.name, notes=notes)
 
 
@@ -337,7 +338,7 @@ def add_batch(
     protected, outcome, favorable, reference, threshold, bands, unknown, confidence
         As for `monitor`.
     """
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     path = None if opened.file is None else opened.file.path
     name = name or (None if path is None else path.name.partition(".")[0])
     if not name:

@@ -17,6 +17,7 @@ from fourfifths._tables.files import write_whole
 from fourfifths._tables.groups import read_bands
 from fourfifths._tables.roles import favorable_names
 from fourfifths._tables.values import unknown_tokens
+from fourfifths._text import rows_have
 from fourfifths.errors import OptionError, TableError, listed
 
 SCHEMA = "fourfifths/monitor-log/1"
@@ -191,7 +192,7 @@ class MonitorLog:
         yield f"the order of the {len(self.batches)} batches is from {first} to {last}"
         missing = sum(batch.outcome_missing for batch in self.batches)
         if missing:
-            yield f"{missing:,} rows have no {self.outcome} and could not be counted"
+            yield f"{rows_have(missing)} no {self.outcome} and could not be counted"
         selected, unknown = (
             sum(batch.unknown[index] for batch in self.batches) for index in (0, 1)
         )

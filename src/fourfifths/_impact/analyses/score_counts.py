@@ -163,8 +163,8 @@ def refined(histogram: FloatArray) -> list[Segment]:
     heaviest = np.argsort(rows)[-MAX_HEAVY_LEVELS:]
     is_heavy = np.zeros(rows.size, dtype=bool)
     is_heavy[heaviest] = share[heaviest] > MAX_LEVEL_SHARE
-    part = np.floor((np.cumsum(share) - share) * EQUAL_SEGMENTS)
-    is_start = is_heavy | np.concatenate([[True], is_heavy[:-1] | (np.diff(part) > 0)])
+    segment = np.floor((np.cumsum(share) - share) * EQUAL_SEGMENTS)
+    is_start = is_heavy | np.concatenate([[True], is_heavy[:-1] | (np.diff(segment) > 0)])
     starts = np.flatnonzero(is_start)
     ends = np.append(starts[1:], rows.size) - 1
     return [

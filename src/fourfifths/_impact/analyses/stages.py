@@ -21,16 +21,18 @@ from fourfifths._impact.analyses.counted import (
     merged_notes,
     with_meant_values,
 )
+from fourfifths._impact.impact import check_confidence
 from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
-from fourfifths._tables.counts import MISSING, Counts
+from fourfifths._tables.counts import MISSING, Counts, WeightKind
 from fourfifths._tables.roles import (
     PLAIN_ANSWERS,
     PLAIN_PAIRS,
     Roles,
     assign_roles,
+    protected_columns,
     unfavorable_words,
 )
 from fourfifths._tables.table import Table, TableLike, open_table
@@ -188,6 +190,7 @@ def stages(
     reference: Any = None,
     rule: RuleName | Rule = "ugesp",
     persons: str | None = None,
+    weights: str | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
     ages: Mapping[str, date | str] | None = None,
     unknown: str | Sequence[Any] = (),
@@ -226,6 +229,9 @@ def stages(
         The name of one of `fourfifths.RULES`, or a rule of your own.
     persons : str, optional
         For an aggregated table: the column that says how many persons a row stands for.
+    weights : str, optional
+        A column of sampling weights, 0 or more: a row represents others like it. Rates are
+        weighted, and tests use effective sample sizes, as those of `impact` do.
     bands, ages, unknown, confidence
         As for `impact`.
 
@@ -267,16 +273,24 @@ def stages(
     ):
         if value not in choices:
             raise OptionError(f"{argument}={value!r}: expected one of {listed(choices)}")
+    check_confidence(confidence)
+    if persons is not None and weights is not None:
+        raise OptionError(
+            f"persons={persons!r}, weights={weights!r}: give one of them; a number says how many "
+            "persons a row stands for (persons=), or how much a sampled row counts (weights=)"
+        )
 
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     check_persons(opened, persons, protected=protected)
+    if weights in protected_columns(opened, protected):
+        raise ColumnError(f"weights={weights!r}: is protected, too; the same column cannot be both")
     roles = assign_roles(
         opened,
         protected=protected,
         outcome=None,
         favorable=None,
         reference=reference,
-        weights=persons,
+        weights=persons if weights is None else weights,
         bands=bands,
         ages=ages,
         unknown=unknown,
@@ -286,7 +300,9 @@ def stages(
     columns = names if stage_column is None else (stage_column,)
     argument = "stages" if stage_column is None else "stage_column"
     check_columns(opened, columns, roles=roles, argument=argument)
-    counts = count_stages(opened, columns, roles=roles)
+    counts = count_stages(
+        opened, columns, roles=roles, weights_are="counts" if weights is None else "sampling"
+    )
 
     if stage_column is None:
         states = np.stack([flag_states(name, counts, blank=blank) for name in names])
@@ -295,7 +311,7 @@ def stages(
         states = status_states(stage_column, counts, order=order)
         start, names = order[0], tuple(order[1:])
     reached, skipped = reached_stages(states, counts, names=names, skips=skips)
-    outcomes, bottom_line = step_outcomes(states, reached)
+    outcomes, last_outcome = step_outcomes(states, reached)
     if stage_column is None:
         check_blanks(outcomes, reached, states=states, counts=counts, names=names)
 
@@ -313,27 +329,34 @@ def stages(
             confidence=confidence,
         )
 
-    everyone = np.ones(counts.rows.shape, dtype=bool)
+    every_cell = np.ones(counts.rows.shape, dtype=bool)
     steps = tuple(
         measure(name, after, outcome, pool)
         for name, after, outcome, pool in zip(
-            names, (start, *names), outcomes, (everyone, *reached), strict=False
+            names, (start, *names), outcomes, (every_cell, *reached), strict=False
         )
     )
-    whole = measure(names[-1], start, bottom_line, everyone)
-    if whole.impact is None:
-        raise GroupError(whole.why)
+    bottom_line = measure(names[-1], start, last_outcome, every_cell)
+    if bottom_line.impact is None:
+        raise GroupError(bottom_line.why)
     return Stages(
         rule=profile,
         table=opened.name,
         rows=int(counts.rows.sum()),
         confidence=confidence,
         steps=steps,
-        bottom_line=whole,
+        bottom_line=bottom_line,
         skipped=skipped,
         notes=(
             *counts.notes,
-            *stage_notes(steps, whole, rule=profile, roles=roles, skipped=skipped),
+            *stage_notes(
+                steps,
+                bottom_line,
+                rule=profile,
+                roles=roles,
+                skipped=skipped,
+                is_weighted=weights is not None,
+            ),
         ),
     )
 
@@ -378,12 +401,14 @@ def check_columns(table: Table, columns: Sequence[str], *, roles: Roles, argumen
             raise ColumnError(f"{argument}={column!r}: expected plain values, found {kind}")
         if column in (*roles.protected, roles.weights):
             raise ColumnError(
-                f"{argument}={column!r}: is protected or the number of persons, too; the same "
+                f"{argument}={column!r}: is protected, or holds persons or weights, too; the same "
                 "column cannot be both"
             )
 
 
-def count_stages(table: Table, columns: Sequence[str], *, roles: Roles) -> Counts:
+def count_stages(
+    table: Table, columns: Sequence[str], *, roles: Roles, weights_are: WeightKind
+) -> Counts:
     """Count the persons of each combination of groups and stages, in one pass."""
     peeked = table.rows(
         table.frame.select(*(table.names[column] for column in columns)).head(PEEKED_ROWS)
@@ -397,7 +422,7 @@ def count_stages(table: Table, columns: Sequence[str], *, roles: Roles) -> Count
             # What is no date stays, so that an error can name it.
             marked = nw.when(text.str.contains(DATE)).then(nw.lit(A_DATE)).otherwise(text)
             table = table.with_column(column, marked)
-    counts = count_persons(table, columns, roles=roles)
+    counts = count_persons(table, columns, roles=roles, weights_are=weights_are)
     return with_meant_values(counts, columns, roles=roles, table=table)
 
 
@@ -417,7 +442,7 @@ def flag_states(column: str, counts: Counts, *, blank: BlankMeans) -> IntArray:
     """
     values = counts.values[column]
     words = [folded(str(value)) for value in values]
-    others = [
+    unexpected = [
         value
         for value, word in zip(values, words, strict=True)
         if word not in REACHED_WORDS | NOT_REACHED_WORDS and value != A_DATE
@@ -425,16 +450,16 @@ def flag_states(column: str, counts: Counts, *, blank: BlankMeans) -> IntArray:
     if not values:
         raise ColumnError(f"stages={column!r}: every value is missing")
     if A_DATE in values and len(values) > 1:
-        others = [value for value in values if value != A_DATE]
+        unexpected = [value for value in values if value != A_DATE]
         raise ColumnError(
-            f"stages={column!r}: holds dates, and {listed(others, limit=3)}; leave such cells "
-            f"blank, or, if they mean that there is no date, give unknown=[{others[0]!r}]"
+            f"stages={column!r}: holds dates, and {listed(unexpected, limit=3)}; leave such cells "
+            f"blank, or, if they mean that there is no date, give unknown=[{unexpected[0]!r}]"
         )
-    if others:
+    if unexpected:
         raise ColumnError(
-            f"stages={column!r}: holds {listed(others, limit=3)}; expected yes and no (or 1 and 0, "
-            "true and false, passed and failed), or dates; if one column holds the last stage that "
-            "a person reached, name it with stage_column="
+            f"stages={column!r}: holds {listed(unexpected, limit=3)}; expected yes and no (or 1 "
+            "and 0, true and false, passed and failed), or dates; if one column holds the last "
+            "stage that a person reached, name it with stage_column="
         )
     is_date = A_DATE in values
     bad_words = unfavorable_words(column)
@@ -457,14 +482,14 @@ def status_states(column: str, counts: Counts, *, order: Sequence[str]) -> IntAr
     # A name that never occurs is a stage at which no one stopped.
     step_of = {folded(str(name)): step for step, name in enumerate(order)}
     steps = [step_of.get(folded(str(value))) for value in values]
-    others = [value for value, step in zip(values, steps, strict=True) if step is None]
-    if others:
-        is_other = np.isin(counts.codes[column], [values.index(value) for value in others])
+    unexpected = [value for value, step in zip(values, steps, strict=True) if step is None]
+    if unexpected:
+        is_other = np.isin(counts.codes[column], [values.index(value) for value in unexpected])
         raise ColumnError(
             f"stage_column={column!r}: {int(counts.rows[is_other].sum()):,} rows hold "
-            f"{listed(others, limit=3)}, which is not in order={list(map(str, order))!r}; add it "
-            "where it belongs, or, if it does not say which stage was reached, give "
-            f"unknown=[{others[0]!r}]"
+            f"{listed(unexpected, limit=3)}, which is not in order={list(map(str, order))!r}; add "
+            "it where it belongs, or, if it does not say which stage was reached, give "
+            f"unknown=[{unexpected[0]!r}]"
         )
     last_step = np.array([*steps, MISSING], dtype=np.int64)[counts.codes[column]]
     stage = np.arange(1, len(order))[:, None]
@@ -508,8 +533,8 @@ def step_outcomes(states: IntArray, reached: BoolArray) -> tuple[IntArray, IntAr
     """
     outcomes = np.where(reached, SELECTED, states)
     is_known = np.any(~reached & (states == NOT_SELECTED), axis=0)
-    whole = np.where(reached[-1], SELECTED, np.where(is_known, NOT_SELECTED, MISSING))
-    return outcomes, whole
+    last = np.where(reached[-1], SELECTED, np.where(is_known, NOT_SELECTED, MISSING))
+    return outcomes, last
 
 
 def check_blanks(
@@ -589,11 +614,18 @@ def stage_notes(
     rule: Rule,
     roles: Roles,
     skipped: int,
+    is_weighted: bool,
 ) -> tuple[str, ...]:
     """Return the notes of all steps, and how the steps hang together."""
     notes = [
         f"{step.title}: not compared, because {step.why}" for step in steps if step.impact is None
     ]
+    if is_weighted:
+        notes.append(
+            f"{roles.weights} is taken as sampling weights: rates are weighted, all numbers of "
+            "persons are rows, tests use effective sample sizes (linearised variance), and there "
+            "are no exact tests; if a weight is a number of persons, name it with persons="
+        )
     if skipped:
         persons = "1 row" if skipped == 1 else f"{skipped:,} rows"
         notes.append(
@@ -609,7 +641,7 @@ def stage_notes(
             "reference at every step, and then the ratios of the steps multiply to that of the "
             "bottom line if nothing is missing"
         )
-    parts = {step.title: step.impact.notes for step in steps if step.impact is not None}
+    step_notes = {step.title: step.impact.notes for step in steps if step.impact is not None}
     if bottom_line.impact is not None and len(steps) > 1:
-        parts[BOTTOM_LINE] = bottom_line.impact.notes
-    return (*notes, *merged_notes(parts))
+        step_notes[BOTTOM_LINE] = bottom_line.impact.notes
+    return (*notes, *merged_notes(step_notes))

@@ -38,7 +38,7 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import NUMBER, is_date, is_text
-from fourfifths._text import alternatives, number_text
+from fourfifths._text import alternatives, number_text, rows_have
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
 
 Order = Literal["ratio", "limit"]
@@ -349,7 +349,7 @@ def subgroups(
     if not isinstance(confidence, int | float) or not 0.8 <= confidence < 1:
         raise OptionError(f"confidence={confidence!r}: expected a number from 0.8 to below 1")
 
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     check_persons(opened, persons, protected=protected)
     protected_names = protected_columns(opened, protected)
     check_columns(opened, names, protected=protected_names, dates=ages or {})
@@ -554,10 +554,10 @@ def quantile_edges(table: Table, column: str, *, quantiles: int) -> tuple[float,
     """
     numbers = table.with_numbers(column, "columns")
     value = numbers.col(column)
-    known = numbers.frame.filter(~value.is_null())
+    present = numbers.frame.filter(~value.is_null())
     shares = [index / quantiles for index in range(1, quantiles)]
     figures = table.rows(
-        known.select(
+        present.select(
             value.min().alias("low"),
             *(
                 value.quantile(share, interpolation="linear").alias(f"quantile{index}")
@@ -574,7 +574,7 @@ def quantile_edges(table: Table, column: str, *, quantiles: int) -> tuple[float,
     edges = tuple(sorted({mark for mark in marks if mark > low}))
     if edges:
         return edges
-    return (float(table.rows(known.filter(value > low).select(value.min().alias("next")))[0][0]),)
+    return (float(table.rows(present.filter(value > low).select(value.min().alias("next")))[0][0]),)
 
 
 def count_cells(table: Table, roles: Roles, *, depth: int) -> Cells:
@@ -610,15 +610,15 @@ def count_cells(table: Table, roles: Roles, *, depth: int) -> Cells:
         raise TableError(f"outcome={outcome!r}: every value is missing")
     favorable = choose_favorable(outcome, roles.favorable, outcome_values)
     outcome_missing = int(any_counts.rows[~has_outcome].sum())
-    known = {
+    listed_values = {
         columns: counts.take(counts.codes[outcome] != MISSING)
         for columns, counts in counted.items()
     }
     return Cells(
-        tables=known,
+        tables=listed_values,
         is_selected={
             columns: favorable_cells(counts, outcome, favorable)
-            for columns, counts in known.items()
+            for columns, counts in listed_values.items()
         },
         outcome_missing=outcome_missing,
         favorable=favorable_names(favorable),
@@ -633,7 +633,7 @@ def search_subgroups(cells: Cells, sets: Sequence[tuple[str, ...]], *, min_rows:
     first = next(iter(cells.tables.values()))
     all_n = int(first.rows.sum())
     rows_of: dict[tuple[str, ...], IntArray] = {}
-    parts: list[tuple[IntArray, ...]] = []
+    members: list[tuple[IntArray, ...]] = []
     too_small = repeated = 0
     for index, columns in enumerate(sets):
         rows, selected = cells.of(columns)
@@ -649,8 +649,10 @@ def search_subgroups(cells: Cells, sets: Sequence[tuple[str, ...]], *, min_rows:
         too_small += int(np.sum(is_known & (rows > 0) & ~is_large))
         repeated += int(np.sum(is_large & is_repeated))
         code = np.flatnonzero(is_large & ~is_repeated)
-        parts.append((np.full(code.size, index), code, rows.ravel()[code], selected.ravel()[code]))
-    combination, codes, n, x = (np.concatenate(column) for column in zip(*parts, strict=True))
+        members.append(
+            (np.full(code.size, index), code, rows.ravel()[code], selected.ravel()[code])
+        )
+    combination, codes, n, x = (np.concatenate(column) for column in zip(*members, strict=True))
     return Search(
         combination=combination,
         code=codes,
@@ -676,9 +678,9 @@ def memberships(
     subgroup_of: list[IntArray] = []
     member_cells: list[IntArray] = []
     for index, chosen in enumerate(sets):
-        places = [columns.index(column) for column in chosen]
-        sizes = tuple(shape[place] for place in places)
-        code = np.ravel_multi_index(tuple(combined[places]), sizes)
+        indexes = [columns.index(column) for column in chosen]
+        sizes = tuple(shape[place] for place in indexes)
+        code = np.ravel_multi_index(tuple(combined[indexes]), sizes)
         searched = np.flatnonzero(search.combination == index)
         number = np.full(int(np.prod(sizes)), MISSING)
         number[search.code[searched]] = searched
@@ -702,18 +704,14 @@ def search_notes(result: Subgroups, cells: Cells) -> Iterator[str]:
             "other cuts"
         )
     if result.outcome_missing:
-        rows = (
-            "1 row has" if result.outcome_missing == 1 else f"{result.outcome_missing:,} rows have"
-        )
-        yield f"{rows} no {result.outcome} and could not be counted"
+        yield f"{rows_have(result.outcome_missing)} no {result.outcome} and could not be counted"
     for column in (*result.protected, *result.columns):
         rows_of, _ = cells.of((column,))
         missing = int(rows_of[-1])
         if missing:
-            rows = "1 row has" if missing == 1 else f"{missing:,} rows have"
             yield (
-                f"{rows} no known {column}: in no subgroup of this column, and among the others of "
-                "each"
+                f"{rows_have(missing)} no known {column}: in no subgroup of this column, and among "
+                "the others of each"
             )
     if result.adjusted_by == "bonferroni":
         yield (

@@ -150,12 +150,12 @@ def crossing_sentences(result: Cuts, attribute: AttributeCuts) -> list[Sentence]
 
 def in_words(ranges: tuple[CutRange, ...]) -> str:
     """Return the ranges of cuts, the longest first where they are too many to list."""
-    shown = sorted(ranges, key=lambda run: -run.cuts)[:MAX_RANGES_SHOWN]
+    longest = sorted(ranges, key=lambda run: -run.cuts)[:MAX_RANGES_SHOWN]
     texts = []
     for run in ranges:
-        if run in shown:
+        if run in longest:
             first, last = number_text(run.first), number_text(run.last)
             side = "" if run.lower == "group" else ", where the reference is lower"
             texts.append((first if first == last else f"{first} to {last}") + side)
-    rest = len(ranges) - len(shown)
+    rest = len(ranges) - len(longest)
     return ", ".join(texts) + (f", and {rest} shorter ranges" if rest > 0 else "")

@@ -71,9 +71,9 @@ def funnel_sheet(result: Stages) -> Sheet:
 
 def titled_parts(result: Stages) -> dict[str, StageImpact]:
     """Return the steps by their titles, and the bottom line by its name."""
-    whole = result.bottom_line
+    bottom_line = result.bottom_line
     titled = {step.title: step for step in result.steps}
-    return titled | {f"{BOTTOM_LINE}: {whole.title}": whole}
+    return titled | {f"{BOTTOM_LINE}: {bottom_line.title}": bottom_line}
 
 
 def attribute_section(result: Stages, name: str) -> Section:
