@@ -73,7 +73,13 @@ def test_values_that_differ_in_case_or_spaces_are_one_in_an_audit(kind, tmp_path
 def test_the_same_values_are_one_in_a_certificate_a_repair_and_a_tradeoff(kind, tmp_path):
     table = EVERY_KIND[kind](PEOPLE | {"score": SCORES}, tmp_path)
     certificate = fourfifths.certify(
-        table, protected="sex", outcome="hired", auditors=["naive-bayes"], progress=False
+        table,
+        protected="sex",
+        outcome="hired",
+        auditors=["naive-bayes"],
+        folds=2,
+        leaks=False,
+        progress=False,
     )
     assert certificate.rows == 90
     assert {certificate.worst.group, certificate.worst.reference} == {"Female", "Male"}
@@ -226,7 +232,13 @@ def test_not_known_is_no_group_of_a_certificate_nor_stratum_of_a_repair(kind, tm
     }
     table = EVERY_KIND[kind](columns, tmp_path)
     certificate = fourfifths.certify(
-        table, protected="g", outcome="hired", auditors=["naive-bayes"], progress=False
+        table,
+        protected="g",
+        outcome="hired",
+        auditors=["naive-bayes"],
+        folds=2,
+        leaks=False,
+        progress=False,
     )
     assert certificate.rows == 40
     repairer = fourfifths.Repairer("g", columns=["x"], scope="column")
@@ -326,7 +338,14 @@ def doors(columns, kind, folder):
     """Yield what each door reads a feature as: the mean of its numbers."""
     table = EVERY_KIND[kind](columns, folder)
     certificate = fourfifths.certify(
-        table, protected="g", beta=0.5, columns=["x"], auditors=["naive-bayes"], progress=False
+        table,
+        protected="g",
+        beta=0.5,
+        columns=["x"],
+        auditors=["naive-bayes"],
+        folds=2,
+        leaks=False,
+        progress=False,
     )
     assert certificate.features == {"x": "number"}
     with warnings.catch_warnings():
@@ -579,6 +598,7 @@ def test_dates_of_birth_become_ages(written, kind, tmp_path):
         outcome="hired",
         auditors=["naive-bayes"],
         folds=2,
+        leaks=False,
         progress=False,
         **options,
     )

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import fourfifths
+from fourfifths._tables.table import open_table
 from fourfifths.errors import ColumnError, TableError
 
 COLUMNS = {
@@ -302,3 +303,26 @@ def test_a_result_is_the_same_whatever_the_index_of_a_pandas_frame():
     table = pd.DataFrame(COLUMNS)
     table.index = [7] * len(table)
     assert counts(audit(table)) == {"B": (3, 8), "W": (16, 25), "H": (4, 10)}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_rows_without_any_value_are_not_counted(tmp_path, end, last):
+    rows = ["sex,hired,age", *["M,yes,30", "F,no,40"] * 20, *[",,"] * 3, ",no,50", ",,"]
+    text = end.join(rows) + (end if last else "")
+    (tmp_path / "rows.csv").write_bytes(text.encode())
+    with gzip.open(tmp_path / "rows.csv.gz", "wb") as stream:
+        stream.write(text.encode())
+    for name in ("rows.csv", "rows.csv.gz"):
+        result = fourfifths.impact(tmp_path / name, protected="sex", outcome="hired")
+        assert (result.rows, result.outcome_missing) == (41, 0)
+        assert result.attributes[0].unknown == 1
+        assert "4 rows are empty in every column and not counted" in result.notes
+
+
+def test_a_cell_that_looks_like_an_empty_row_drops_nothing(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("sex,hired\n" + 'M,yes\nF,no\n"a\n,\nb",no\n' * 12)
+    table = open_table(path)
+    assert table.file.may_have_empty_rows
+    assert table.without_empty_rows() is table

@@ -256,9 +256,9 @@ def count_per_group(
     if repeated.size:
         cell = int(repeated[0])
         group = [rows.values[key][rows.codes[key][cell]] for key in rows.codes]
-        others = f", and {repeated.size - 1} more are in several" if repeated.size > 1 else ""
+        more = f", and {repeated.size - 1} more are in several" if repeated.size > 1 else ""
         notes.append(
-            f"{listed(group)} is in {int(rows.rows[cell])} rows of the table{others}; their "
+            f"{listed(group)} is in {int(rows.rows[cell])} rows of the table{more}; their "
             "numbers are added up"
         )
     persons = np.concatenate([rows.sums["rest"], rows.sums["selected"]])
@@ -278,10 +278,10 @@ def count_per_group(
 
 def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:
     """Raise if a row of a table of counts is the total of others."""
-    known = {folded(str(value)) for value in table.reading.known}
+    kept_words = {folded(str(value)) for value in table.reading.known}
     for key in keys:
         for code, value in enumerate(rows.values[key]):
-            if folded(str(value)) not in TOTALS - known:
+            if folded(str(value)) not in TOTALS - kept_words:
                 continue
             is_total = rows.codes[key] == code
             sums = [rows.sums[name] for name in ("selected", "rest")]
@@ -315,8 +315,8 @@ def check_one_row_per_person(table: Table, counts: Counts, roles_columns: Sequen
     ]
     row_count = int(counts.rows.sum())
     for name in candidates:
-        others = [column for column in table.columns if column not in candidates]
-        is_one_row_each = bool(np.all(counts.rows == 1)) or _is_crossed(table, others, row_count)
+        rest = [column for column in table.columns if column not in candidates]
+        is_one_row_each = bool(np.all(counts.rows == 1)) or _is_crossed(table, rest, row_count)
         if row_count > 1 and is_one_row_each and _holds_persons(table, name):
             keys = listed(column for column in roles_columns if column in counts.values)
             raise WeightsError(

@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import io
 import json
+import mmap
 import os
 import platform
 import re
@@ -25,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
@@ -126,6 +128,8 @@ class TableFile:
         The files that it is made of: more than one of a folder or a pattern of Parquet files.
     is_hive : bool
         Whether the names of folders, such as year=2025, are columns too.
+    empty_row : bytes
+        A line of a CSV that has no value at all, without its end; nothing for other files.
     """
 
     path: Path
@@ -137,6 +141,7 @@ class TableFile:
     copy: TemporaryCopy | None = None
     paths: tuple[Path, ...] = ()
     is_hive: bool = False
+    empty_row: bytes = b""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "paths", self.paths or (self.path,))
@@ -145,6 +150,27 @@ class TableFile:
     def is_packed(self) -> bool:
         """Whether it is a gzip file."""
         return self.path.name.lower().endswith(".gz")
+
+    @cached_property
+    def may_have_empty_rows(self) -> bool:
+        """Whether a line is nothing but delimiters, as spreadsheets write below their last row.
+
+        A cell may look like such a line, but only between quotes. A packed file may always have
+        some: to unpack it for this would take longer than to ask each row.
+        """
+        if not self.empty_row or self.is_packed:
+            return bool(self.empty_row)
+        lines = [b"\n" + self.empty_row + end for end in (b"\n", b"\r")]
+        path = self.path if self.copy is None else self.copy.path
+        with path.open("rb") as stream:
+            try:
+                content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            except (ValueError, OSError):  # an empty file, or a pipe
+                return False
+            with content:
+                return content[-len(lines[0]) + 1 :] == lines[0][:-1] or any(
+                    content.find(line) >= 0 for line in lines
+                )
 
     def partition_of(self, path: Path) -> dict[str, str | None]:
         """Return the columns that the names of a file's folders make, and their values."""
@@ -629,6 +655,8 @@ def open_csv(path: Path, reading: Reading) -> TableFile:
         style=style,
         first_row_line=line.last_line + 1,
         copy=copy,
+        # A line of a table with one column is a value, or nothing at all.
+        empty_row=layout.delimiter.encode() * (len(keys) - 1),
     )
     empty = empty_at_the_end(file, names, keys, layout.rows if layout.is_whole else None)
     if empty:
@@ -644,8 +672,8 @@ def open_csv(path: Path, reading: Reading) -> TableFile:
         ),
         f"the empty {_count(empty, 'column')} at the end left out": empty,
     }
-    said = "; ".join(text for text, is_so in assumed.items() if is_so)
-    return replace(file, notes=(f"{path.name} was read with {said}",) if said else ())
+    assumptions = "; ".join(text for text, is_so in assumed.items() if is_so)
+    return replace(file, notes=(f"{path.name} was read with {assumptions}",) if assumptions else ())
 
 
 def empty_at_the_end(
@@ -1144,11 +1172,11 @@ def _write_parquet(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
 
 def _of_schema(table: Any, schema: Any, file: Path) -> Any:
     """Return a later part of a table with the columns of the first part."""
-    for expected, found in zip(schema, table.schema, strict=True):
-        if expected.type != found.type:
+    for expected, actual in zip(schema, table.schema, strict=True):
+        if expected.type != actual.type:
             raise OutputError(
                 f"{file.suffix}: column {expected.name!r} would be written as {expected.type} in "
-                f"the first rows and as {found.type} in later ones; write a .csv instead"
+                f"the first rows and as {actual.type} in later ones; write a .csv instead"
             )
     return table.replace_schema_metadata(schema.metadata)
 
@@ -1181,6 +1209,8 @@ def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
         }
         settings = ", ".join(f"{name} {_sql_text(value)}" for name, value in options.items())
         connection = _connection()
+        # With several threads DuckDB would hold rows back, to write them in their order.
+        connection.execute("SET threads = 1")
         reader = pa.RecordBatchReader.from_batches(first.schema, batches())
         connection.register("written", reader)
         try:

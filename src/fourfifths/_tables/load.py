@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.engines.parquet import parquet_tables
+from fourfifths._tables.engines.spark import one_line_errors
 from fourfifths._tables.files import (
     CsvStyle,
     TableFile,
@@ -44,6 +45,7 @@ from fourfifths._tables.types import (
     ColumnType,
     from_numbers,
     is_not_repaired,
+    plain_numbers,
     to_numbers,
     type_of,
     typed_values,
@@ -57,6 +59,8 @@ from fourfifths._tables.values import (
     read_numbers,
 )
 from fourfifths.errors import ColumnError, TableError, listed, nearest
+
+MAX_LOADED_SPARK_ROWS = 2_000_000  # about 1 GB while they are repaired
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +154,11 @@ class Rows:
                     notes=self.value_notes,
                 )
             columns.append(column if numbers is None else numbers.alias(name))
-        return replace(self, frame=self.dataframe.with_columns(*columns), _columns={})
+        return self.with_frame(self.dataframe.with_columns(*columns))
+
+    def with_frame(self, frame: nw.DataFrame[Any]) -> Rows:
+        """Return the rows of another dataframe, read as these are."""
+        return replace(self, frame=frame, _columns={})
 
     def check_columns(self, names: Sequence[str], argument: str) -> tuple[str, ...]:
         """Return the names if all are columns, else raise and suggest the nearest column."""
@@ -236,16 +244,26 @@ class Rows:
         With unseen="keep", a category that was not fitted counts as missing.
         """
         if self.frame is not None:
-            return [
-                to_numbers(
-                    self.column(column_type.name), column_type, unseen=unseen, reading=self.reading
-                )
-                for column_type in column_types
-            ]
+            return [self._column_numbers(column_type, unseen) for column_type in column_types]
         array = self.array_of_numbers
         return [
             np.asarray(array[:, column_type.name], dtype=np.float64) for column_type in column_types
         ]
+
+    def _column_numbers(
+        self, column_type: ColumnType, unseen: Literal["error", "keep"]
+    ) -> FloatArray:
+        """Return a column of a dataframe as numbers, without a search for missing values if so."""
+        column = self.dataframe[column_type.name]
+        is_number = column_type.kind in ("number", "integer") and not self.unknown
+        if is_number and column.dtype.is_float():
+            return to_numbers(column, column_type)  # NaN is missing anyway
+        if is_number and column.dtype == nw.String:
+            plain = plain_numbers(column, column_type, self.reading)
+            if plain is not None:
+                return plain
+        column = self.column(column_type.name)
+        return to_numbers(column, column_type, unseen=unseen, reading=self.reading)
 
     def output(self, column_types: Sequence[ColumnType], before: Sequence[FloatArray]) -> Output:
         """Return the place that repaired columns are written to."""
@@ -561,9 +579,9 @@ class RecordOutput:
         frame = self.rows.dataframe
         stays = self.index < 0
         columns = []
-        for place, column_type in enumerate(self.column_types):
+        for index, column_type in enumerate(self.column_types):
             column = frame[column_type.name]
-            values = typed_values(column, column_type, self.records[:, place])
+            values = typed_values(column, column_type, self.records[:, index])
             written = values[np.maximum(self.index, 0)] if len(self.index) else values.head(0)
             if stays.any():
                 mask = nw.new_series("mask", ~stays, backend=frame.implementation)
@@ -663,11 +681,26 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
         native = nw.from_native(plain_columns(source))
     if native.implementation is nw.Implementation.DUCKDB:
         frame = _arrow_frame(native.to_native(), table.name)
+    elif native.implementation.is_spark_like():
+        frame = _spark_rows(native)
     else:
         frame = native.collect() if isinstance(native, nw.LazyFrame) else native
     if isinstance(source, Table):
         frame = frame.rename({inner: name for name, inner in table.names.items()})
     return replace(rows, frame=frame)
+
+
+def _spark_rows(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    """Load the rows of a Spark dataframe, unless they are too many for one machine."""
+    with one_line_errors():
+        row_count = int(frame.select(nw.len()).collect("pyarrow").item())
+        if row_count > MAX_LOADED_SPARK_ROWS:
+            raise TableError(
+                f"the table: {row_count:,} rows are in Spark, more than the "
+                f"{MAX_LOADED_SPARK_ROWS:,} that are loaded from it; take some of them, "
+                "df.sample(...), or repair them there: Repairer(...).fit(df).transform(df)"
+            )
+        return frame.collect("pyarrow")
 
 
 def one_row(row: Any, names: Sequence[str]) -> Any:

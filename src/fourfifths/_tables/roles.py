@@ -212,8 +212,8 @@ def prepare(table: Table, roles: Roles, features: Iterable[str] = ()) -> Table:
     Blank texts and the user's tokens for "not known" stay in the columns that are counted: `count`
     and `as_meant` take them out of the counts, where there are few values to look at.
     """
-    others = [*roles.bands, roles.weights, roles.score, *roles.counts.values(), *features]
-    named_columns = [column for column in dict.fromkeys(others) if column is not None]
+    number_columns = [*roles.bands, roles.weights, roles.score, *roles.counts.values(), *features]
+    named_columns = [column for column in dict.fromkeys(number_columns) if column is not None]
     # In this order, because a token like -1 must not fall into the lowest band.
     return with_bands(table.with_missing(named_columns, roles.unknown), roles.bands)
 
@@ -363,6 +363,11 @@ def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> t
                     f"favorable={str(values[1 - texts.index(pair[1])])!r}"
                 )
             return (chosen,)
+    if len(values) == 1:
+        raise OutcomeError(
+            f"outcome={outcome!r}: holds only {str(values[0])!r}; expected who was selected and "
+            "who was not (a blank is missing, not a no)"
+        )
     raise OutcomeError(
         f"outcome={outcome!r}: holds {len(values)} values, {listed(values)}; say which one is "
         f"favorable, as in favorable={str(values[0])!r}{_counts_advice(outcome, values)}"

@@ -104,6 +104,20 @@ class Table:
             raise TableError(f"{self.name}: cannot be computed: {in_one_line(error)}") from error
         return [tuple(_plain(value) for value in record) for record in records]
 
+    def without_empty_rows(self) -> Table:
+        """Return the table without lines of a CSV that are nothing but delimiters, with a note."""
+        if self.file is None or not self.file.may_have_empty_rows:
+            return self
+        has_value = nw.any_horizontal(
+            *(~nw.col(name).is_null() for name in self.names.values()), ignore_nulls=True
+        )
+        empty = int(self.rows(self.frame.filter(~has_value).select(nw.len()))[0][0])
+        if not empty:
+            return self
+        left_out = "1 row is" if empty == 1 else f"{empty:,} rows are"
+        note = f"{left_out} empty in every column and not counted"
+        return replace(self, frame=self.frame.filter(has_value), notes=(*self.notes, note))
+
     def with_missing(self, columns: Iterable[str], unknown: Sequence[Value]) -> Table:
         """Return the table with every missing value of these columns null."""
         table = self

@@ -283,7 +283,7 @@ def spellings_of(
             members.setdefault((type(value), folded(value) if is_folded else value), []).append(
                 value
             )
-    shown = [
+    examples = [
         # Of equally many, one without spaces around it, then the first in the alphabet.
         min(
             spellings,
@@ -297,13 +297,13 @@ def spellings_of(
     ]
     notes = []
     merged = [
-        (value, [other for other in spellings if other != value])
-        for value, spellings in zip(shown, members.values(), strict=True)
+        (value, [spelling for spelling in spellings if spelling != value])
+        for value, spellings in zip(examples, members.values(), strict=True)
         if len(spellings) > 1
     ]
     if merged:
-        others = [other for _, spellings in merged for other in spellings]
-        rows = int(sum(row_counts[other] for other in others))
+        all_spellings = [spelling for _, spellings in merged for spelling in spellings]
+        rows = int(sum(row_counts[spelling] for spelling in all_spellings))
         value, spellings = merged[0]
         rest = ", and others likewise" if len(merged) > 1 else ""
         notes.append(
@@ -320,7 +320,7 @@ def spellings_of(
             f"{kind}"
         )
     return Spellings(
-        values=tuple(shown),
+        values=tuple(examples),
         members=tuple(map(tuple, members.values())),
         unknown=tuple(unknown_values),
         matched=tuple(dict.fromkeys(matched)),
@@ -429,15 +429,33 @@ def known_values(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> nw.Seri
     """Return a column in memory in which every missing value is null."""
     if not unknown and (column.dtype.is_integer() or column.dtype == nw.Boolean):
         return column
-    # Under another name, because polars reads a name like "*" as more than a name.
-    frame = column.alias("value").to_frame()
-    if unknown:
-        frame = with_room_for_null(frame, "value")
-    values = frame.select(without_missing(nw.col("value"), column.dtype, unknown))["value"]
+    if column.dtype == nw.String:
+        # The different texts are few, and most columns have none that means missing.
+        texts = in_arrow(column.unique())
+        if _with_nulls(texts, unknown).null_count() == texts.null_count():
+            return column
+    values = _with_nulls(column, unknown)
     # Nothing new is missing: the column stays what it is, with the order of its categories.
     if int(values.null_count()) == int(column.null_count()) and not column.dtype.is_float():
         return column
     return values.alias(column.name)
+
+
+def in_arrow(column: nw.Series[Any]) -> nw.Series[Any]:
+    """Return a short column in Arrow, where a function takes far less time than in pandas."""
+    import pyarrow as pa  # loading it takes longer than a small audit
+
+    series: nw.Series[Any] = nw.from_native(pa.chunked_array([column.to_arrow()]), series_only=True)
+    return series
+
+
+def _with_nulls(column: nw.Series[Any], unknown: Sequence[Any]) -> nw.Series[Any]:
+    """Return a column, under another name, in which every missing value is null."""
+    # Under another name, because polars reads a name like "*" as more than a name.
+    frame = column.alias("value").to_frame()
+    if unknown:
+        frame = with_room_for_null(frame, "value")
+    return frame.select(without_missing(nw.col("value"), column.dtype, unknown))["value"]
 
 
 # --- numbers that are written as text ---
@@ -457,9 +475,9 @@ _NUMBER_TEXT = re.compile(
 
 def _body_pattern(decimal: str, grouping: str) -> re.Pattern[str]:
     separators = f"[{re.escape(grouping)}{_APOSTROPHES}{_SPACES}]"
-    whole = rf"[1-9][0-9]{{0,2}}(?:({separators})[0-9]{{3}}(?:\1[0-9]{{3}})*)|[0-9]+"
+    grouped = rf"[1-9][0-9]{{0,2}}(?:({separators})[0-9]{{3}}(?:\1[0-9]{{3}})*)|[0-9]+"
     mark = re.escape(decimal)
-    return re.compile(rf"(?:(?:{whole})(?:{mark}[0-9]*)?|{mark}[0-9]+)")
+    return re.compile(rf"(?:(?:{grouped})(?:{mark}[0-9]*)?|{mark}[0-9]+)")
 
 
 _BODIES: Mapping[DecimalMark, re.Pattern[str]] = {
@@ -484,6 +502,12 @@ class NumberText:
     unit: str
 
     @classmethod
+    def of_plain(cls, text: str) -> NumberText:
+        """Return a number that Python reads, too."""
+        decimals: tuple[DecimalMark, ...] = (".",) if "." in text else (".", ",")
+        return cls(readings=dict.fromkeys(decimals, float(text)), unit="")
+
+    @classmethod
     def of(cls, text: str) -> NumberText | None:
         """Return what a text can mean as a number, or None if it is none.
 
@@ -492,26 +516,26 @@ class NumberText:
         >>> [NumberText.of(text).readings for text in ("1.500", "83,3%", "(1,200.50)", "1 200")]
         [{'.': 1.5, ',': 1500.0}, {',': 83.3}, {'.': -1200.5}, {'.': 1200.0, ',': 1200.0}]
         """
-        parts = _NUMBER_TEXT.fullmatch(text.strip())
-        if parts is None:
+        match = _NUMBER_TEXT.fullmatch(text.strip())
+        if match is None:
             return None
-        signs = [sign for sign in (parts["sign"], parts["inner_sign"]) if sign]
-        is_bracketed = parts["open"] is not None
-        if is_bracketed != (parts["close"] is not None) or len(signs) + is_bracketed > 1:
+        signs = [sign for sign in (match["sign"], match["inner_sign"]) if sign]
+        is_bracketed = match["open"] is not None
+        if is_bracketed != (match["close"] is not None) or len(signs) + is_bracketed > 1:
             return None
-        if parts["before"] and parts["after"]:
+        if match["before"] and match["after"]:
             return None
         is_negative = is_bracketed or any(sign != "+" for sign in signs)
-        body = parts["body"].strip(_SPACES)
+        body = match["body"].strip(_SPACES)
         readings: dict[DecimalMark, float] = {}
         for decimal, pattern in _BODIES.items():
             if pattern.fullmatch(body):
                 digits = "".join(letter for letter in body if letter.isdigit() or letter == decimal)
-                number = float(digits.replace(decimal, ".") + (parts["exponent"] or ""))
+                number = float(digits.replace(decimal, ".") + (match["exponent"] or ""))
                 readings[decimal] = -number if is_negative else number
         if not readings:
             return None
-        return cls(readings=readings, unit=parts["before"] or parts["after"] or "")
+        return cls(readings=readings, unit=match["before"] or match["after"] or "")
 
     @property
     def decides(self) -> DecimalMark | None:
@@ -625,7 +649,7 @@ class NumberTexts:
         decimal : {".", ","} or None
             The decimal mark that the user declares.
         """
-        numbers = {**{text: _clear_number(text) for text in clear}, **self.numbers}
+        numbers = {**{text: NumberText.of_plain(text) for text in clear}, **self.numbers}
         examples: dict[DecimalMark, str] = {}
         for text, number in numbers.items():
             if number.decides:
@@ -635,14 +659,14 @@ class NumberTexts:
                 f"column {name!r}: {examples['.']!r} has a decimal point and {examples[',']!r} a "
                 "decimal comma; write all numbers of a column alike"
             )
-        shown = next(iter(examples), None)
-        if decimal is not None and shown not in (None, decimal):
+        example = next(iter(examples), None)
+        if decimal is not None and example not in (None, decimal):
             raise ColumnError(
-                f"column {name!r}: decimal={decimal!r}, but {examples[shown]!r} is no number with "
-                "that decimal mark; correct such cells, or give the other mark"
+                f"column {name!r}: decimal={decimal!r}, but {examples[example]!r} is no number "
+                "with that decimal mark; correct such cells, or give the other mark"
             )
         ambiguous = next((text for text, number in numbers.items() if number.is_ambiguous), None)
-        if ambiguous is not None and shown is None and decimal is None:
+        if ambiguous is not None and example is None and decimal is None:
             point, comma = (number_text(numbers[ambiguous].readings[mark]) for mark in _BODIES)
             raise ColumnError(
                 f"column {name!r}: {ambiguous!r} may be {point} or {comma}, and no other value of "
@@ -655,7 +679,7 @@ class NumberTexts:
                 f"column {name!r}: {first!r} and {second!r} are in different units; write all "
                 "numbers of a column in one"
             )
-        return NumberFormat(decimal=decimal or shown or ".", is_percent="%" in units)
+        return NumberFormat(decimal=decimal or example or ".", is_percent="%" in units)
 
     def notes(self, name: str, number_format: NumberFormat, *, missing_rows: int) -> list[str]:
         """Return what was assumed about the column."""
@@ -674,11 +698,6 @@ class NumberTexts:
             text = max(texts, key=lambda text: (self.numbers[text].unit != "", len(text)))
             notes.append(f"column {name!r}: {text!r} is read as {number_text(numbers[text])}")
         return notes
-
-
-def _clear_number(text: str) -> NumberText:
-    decimals: tuple[DecimalMark, ...] = (".",) if "." in text else (".", ",")
-    return NumberText(readings=dict.fromkeys(decimals, float(text)), unit="")
 
 
 def occurring_tokens(frame: nw.DataFrame[Any], unknown: Sequence[Any]) -> tuple[Any, ...]:
@@ -720,7 +739,7 @@ def with_spellings(
     else:
         counts = dict(zip(column.to_list(), row_counts.tolist(), strict=True))
         counts.pop(None, None)
-    ordered = dict(sorted(counts.items(), key=lambda item: str(item[0])))
+    ordered = dict(sorted(counts.items(), key=lambda entry: str(entry[0])))
     spellings = spellings_of(str(column.name), ordered, role=role, unknown=unknown, reading=reading)
     renamed = {
         member: value
@@ -924,26 +943,26 @@ def date_readings(text: str) -> dict[DayOrder, date]:
     """
     text = text.strip()
     fields: dict[DayOrder, tuple[str, str, str]] = {}
-    if parts := _YEAR_LAST.fullmatch(text):
-        first, mark, second, year = parts.groups()
+    if match := _YEAR_LAST.fullmatch(text):
+        first, mark, second, year = match.groups()
         fields["day first"] = (year, second, first)
         if mark != ".":  # with full stops, the day always comes first
             fields["month first"] = (year, first, second)
     else:
         lower = text.lower()
-        if parts := _YEAR_FIRST.fullmatch(text):
-            year, _, month, day = parts.groups()
+        if match := _YEAR_FIRST.fullmatch(text):
+            year, _, month, day = match.groups()
         elif (
-            (parts := _COMPACT.fullmatch(text))
-            or (parts := _DAY_AND_NAME.fullmatch(lower))
-            or (parts := _NAME_AND_DAY.fullmatch(lower))
+            (match := _COMPACT.fullmatch(text))
+            or (match := _DAY_AND_NAME.fullmatch(lower))
+            or (match := _NAME_AND_DAY.fullmatch(lower))
         ):
-            first, second, third = parts.groups()
+            first, second, third = match.groups()
             year, month, day = (
                 (first, second, third)
-                if parts.re is _COMPACT
+                if match.re is _COMPACT
                 else (third, _month(second), first)
-                if parts.re is _DAY_AND_NAME
+                if match.re is _DAY_AND_NAME
                 else (third, _month(first), second)
             )
         else:

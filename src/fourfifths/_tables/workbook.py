@@ -328,16 +328,16 @@ def marks_of(path: Path, sheet: str) -> Marks:
                         name = REFERENCE.search(cell[1])
                         if name is None or not (is_formula or is_error):
                             continue
-                        place = (int(name[2]), column_number(name[1]))
+                        position = (int(name[2]), column_number(name[1]))
                         if is_formula:
-                            formulas.append(place)
+                            formulas.append(position)
                             # A formula may have an empty text for a result.
                             is_text = kind is not None and kind[1] == b"str"
                             if not (is_text or RESULT.search(content)):
-                                without_result.append(place)
+                                without_result.append(position)
                         if is_error:
                             error = re.search(rb"#[^<]*", content)
-                            errors[place] = error[0].decode() if error else "an error"
+                            errors[position] = error[0].decode() if error else "an error"
     except (KeyError, zipfile.BadZipFile, ElementTree.ParseError, OSError) as error:
         raise TableError(f"{path}: not readable as a workbook: {error}") from error
     # Libraries that write formulas ask the spreadsheet to compute them, and store zeros or nothing.
