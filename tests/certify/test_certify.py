@@ -54,7 +54,7 @@ def most_failures(runs, chance):
     return int(binom.ppf(0.99, runs, chance))
 
 
-def simulated(n, d, seed, *, beta=0.5, auditors=("naive-bayes",)):
+def simulated(n, d, seed, *, beta=0.5, auditors=("naive-bayes",), until_harm=False):
     """Return the certificate of two Gaussians, without a table and without the leaks."""
     table = gaussians(n, d, seed)
     stated = Beta(rate=beta, interval=(beta, beta), counts=None)
@@ -67,10 +67,59 @@ def simulated(n, d, seed, *, beta=0.5, auditors=("naive-bayes",)):
         auditors=panel(auditors, [False], random_state=0),
         threshold=0.8,
         confidence=0.95,
+        until_harm=until_harm,
         folds=2,
         random_state=0,
         advance=lambda _: None,
     )
+
+
+class Recorded(GaussianNB):
+    """An auditor that counts how often it is fitted."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        Recorded.fits += 1
+        return super().fit(X, y)
+
+
+def shifted_reference(d):
+    """Return x ~ N(0, 1) in groups a and b, and N(d, 1) in the reference r."""
+    random = np.random.default_rng(0)
+    group = np.repeat(["a", "b", "r"], 2_000)
+    return pd.DataFrame({"x": random.normal(size=6_000) + d * (group == "r"), "g": group})
+
+
+def test_of_several_pairs_one_that_is_settled_is_not_asked_about_further():
+    Recorded.fits = 0
+    certificate = certify(
+        shifted_reference(2.0), auditors={"naive-bayes": None, "mine": Recorded()}
+    )
+    asked = {(pair.group, pair.reference): len(pair.auditors) for pair in certificate.pairs}
+    # The first pair decides and is shown in full, and so is the one in which nothing is found.
+    assert len(certificate.worst.auditors) == 2
+    assert next(count for pair, count in asked.items() if {*pair} == {"a", "b"}) == 2
+    assert sorted(asked.values()) == [1, 1, 2, 2]
+    assert Recorded.fits == 2 * 3
+    assert any("in 2 of 4 pairs an auditor showed a rule" in note for note in certificate.notes)
+
+
+def test_where_nothing_is_found_every_auditor_is_asked_in_every_pair():
+    certificate = certify(shifted_reference(0.0), auditors=CHEAP)
+    assert [len(pair.auditors) for pair in certificate.pairs] == [2, 2, 2, 2]
+    assert not any("an auditor showed a rule" in note for note in certificate.notes)
+
+
+@pytest.mark.parametrize("d", [0.0, 0.3, 0.6, 2.0])
+def test_stopping_at_the_first_harm_does_not_change_a_verdict(d):
+    for seed in range(3):
+        full = simulated(2_000, d, seed, auditors=CHEAP)
+        stopped = simulated(2_000, d, seed, auditors=CHEAP, until_harm=True)
+        assert stopped.verdict == full.verdict
+        assert stopped.paper_verdict == full.paper_verdict
+        first = full.auditors[: len(stopped.auditors)]
+        assert stopped.auditors == first
 
 
 def test_a_pair_is_certified_alike_from_arrays_and_from_a_table():

@@ -53,6 +53,31 @@ def test_digits_of_whole_numbers():
     assert "tenths" not in parts
 
 
+def test_higher_digits_of_whole_numbers():
+    values = np.arange(0.0, 40_000, 17)
+    parts = dict(number_parts(values))
+    texts = [f"{int(value):06d}" for value in values]
+    assert same_partition(parts["third digit from the end"], [text[-3] for text in texts])
+    assert same_partition(parts["fourth digit from the end"], [text[-4] for text in texts])
+    assert "third digit from the end" not in dict(number_parts(values[:100]))
+
+
+def test_days_that_are_counted_have_weekdays():
+    values = np.arange(0.0, 9_000, 5)
+    days = np.datetime64("1970-01-01") + values.astype("timedelta64[D]")
+    weekdays = [day.item().weekday() for day in days]
+    assert same_partition(dict(number_parts(values))["remainder by 7"], weekdays)
+    assert "remainder by 7" not in dict(number_parts(values + 0.5))
+
+
+def test_each_letter_of_a_text():
+    texts = [f"{number:03d}{letter}" for number in range(30) for letter in "XY"]
+    parts = dict(text_parts(texts, np.array([*range(60), np.nan])))
+    assert same_partition(parts["letter 2"], [*(text[1] for text in texts), ""])
+    assert same_partition(parts["letter 4"][:-1], [text[3] for text in texts])
+    assert parts["letter 4"][-1] == 0
+
+
 def test_digits_of_prices_are_cents():
     values = np.arange(40) + np.arange(40) * 7 % 100 / 100
     parts = dict(number_parts(values))

@@ -30,7 +30,7 @@ from fourfifths._certify.evidence import (
     weigh,
 )
 from fourfifths._certify.leaks import find_leaks
-from fourfifths._certify.plan import Beta, Plan, check_options, make_plan
+from fourfifths._certify.plan import MAX_ROWS, Beta, Plan, check_options, make_plan
 from fourfifths._certify.result import (
     AuditorResult,
     Certificate,
@@ -46,11 +46,11 @@ from fourfifths._tables.sample import Features, read_features
 from fourfifths._tables.table import TableLike
 from fourfifths.errors import OptionError, listed
 
-MAX_ROWS = 100_000
 VERSIONED_PACKAGES = ("fourfifths", "numpy", "scipy", "scikit-learn")
 CLAIM = (
     "the claim covers rules found by these auditors; it does not exclude rules that none of them "
-    "looks for, such as a code made of several columns at once (a hash), or the parity of many "
+    "looks for, such as a code made of several columns at once (a hash, or a small difference of "
+    "two large numbers), a remainder of a number other than by 7 and 10, or the parity of many "
     "columns that are not yes or no"
 )
 SEVERITY: Mapping[Verdict, int] = {"not certified": 0, "inconclusive": 1, "certified": 2}
@@ -195,8 +195,9 @@ def certify(
 
     total = len(pairs) * len(chosen_auditors) * folds + len(plan.features) * leaks
     with steps("auditing", total, enabled=progress) as bar:
-        certificates = [
-            certify_pair(
+
+        def certified(pair: Pair, *, until_harm: bool) -> PairCertificate:
+            return certify_pair(
                 values[pair.rows],
                 pair.is_reference,
                 group=pair.group,
@@ -206,14 +207,18 @@ def certify(
                 threshold=threshold,
                 confidence=confidence,
                 pair_count=len(pairs),
+                until_harm=until_harm,
                 folds=folds,
                 random_state=random_state,
                 advance=bar.advance,
             )
-            for pair in pairs
-        ]
+
+        certificates = [certified(pair, until_harm=len(pairs) > 1) for pair in pairs]
         order = sorted(range(len(pairs)), key=lambda index: severity(certificates[index]))
         worst = pairs[order[0]]
+        if len(certificates[order[0]].auditors) < len(chosen_auditors):
+            # The pair that decides the verdict is shown with all auditors.
+            certificates[order[0]] = certified(worst, until_harm=False)
         measured_leaks: tuple[Leak, ...] = ()
         if leaks:
             measured_leaks = find_leaks(
@@ -268,6 +273,7 @@ def certify(
                 audited=features.groups.size,
                 mixed=features.mixed,
                 custom=custom,
+                auditor_count=len(chosen_auditors),
             ),
         ),
     )
@@ -309,16 +315,16 @@ def pairs_of_groups(
         for code in range(len(plan.groups))
     ]
     rates = np.array(plan.selected) / np.maximum(plan.rated, 1)
-    others = sorted(
+    other_groups = sorted(
         (code for code in range(len(plan.groups)) if code != plan.reference),
         key=lambda code: (-rates[code], -plan.sizes[code], code),
     )
     comparisons = [
         (plan.labels[group], [group], reference)
-        for reference, group in combinations([plan.reference, *others], 2)
+        for reference, group in combinations([plan.reference, *other_groups], 2)
     ]
-    if len(others) > 1:
-        comparisons.append((f"not {plan.labels[plan.reference]}", others, plan.reference))
+    if len(other_groups) > 1:
+        comparisons.append((f"not {plan.labels[plan.reference]}", other_groups, plan.reference))
     pairs = []
     for name, members, reference in comparisons:
         # Among groups taken together, each keeps its share of the table: the same fraction of
@@ -351,6 +357,7 @@ def certify_pair(
     threshold: float,
     confidence: float,
     pair_count: int = 1,
+    until_harm: bool = False,
     folds: int,
     random_state: int,
     advance: Callable[[str], None],
@@ -368,6 +375,9 @@ def certify_pair(
     threshold, confidence : float
     pair_count : int
         How many pairs of groups are certified together.
+    until_harm : bool
+        Whether to stop at the first auditor that shows harm by both tests. The verdict is then the
+        same whatever the others find: limits are corrected for all auditors.
     folds, random_state : int
     advance : callable
         Called with a description after each fold of each auditor.
@@ -397,6 +407,12 @@ def certify_pair(
             confidence=confidence,
             corrected=corrected,
         )
+        verdicts = {
+            verdict_of(evidence, threshold),
+            paper_verdict(evidence, betas, threshold=threshold),
+        }
+        if until_harm and verdicts == {"not certified"}:
+            break
 
     verdict = verdict_of(evidence, threshold)
     paper = paper_verdict(evidence, betas, threshold=threshold)
@@ -470,6 +486,7 @@ def certificate_notes(
     audited: int,
     mixed: Sequence[str] = (),
     custom: Sequence[str] = (),
+    auditor_count: int = 0,
 ) -> tuple[str, ...]:
     """Return what a reader must know besides the figures.
 
@@ -484,6 +501,8 @@ def certificate_notes(
         The features that hold both numbers and words.
     custom : sequence of str
         The auditors that are classifiers of the user's own.
+    auditor_count : int
+        How many auditors were chosen.
     """
     notes = []
     copies = [leak.feature for leak in leaks if leak.balanced_error_rate == 0]
@@ -510,6 +529,13 @@ def certificate_notes(
         )
     if len(pairs) > 1:
         notes.append("the stated confidence holds for the verdicts of all pairs together")
+        settled = sum(len(pair.auditors) < auditor_count for pair in pairs)
+        if settled:
+            notes.append(
+                f"in {settled} of {len(pairs)} pairs an auditor showed a rule with disparate "
+                "impact before all were asked, and the others were not asked there: they could not "
+                "change the verdict, but might have found rules with a ratio further from 1"
+            )
     if custom:
         notes.append(
             f"the auditors {listed(custom)} are classifiers of your own, which a file cannot hold: "

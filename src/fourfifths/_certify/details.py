@@ -7,7 +7,7 @@ has many. `DetailScores` finds out on training rows which of them predict the gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,13 @@ MAX_SHARE_DISTINCT = 0.8
 # A column whose values seldom repeat is also cut into ranges of so many neighbouring rows.
 MIN_SHARE_UNREPEATED = 1 / 3
 ROWS_PER_RANGE = (8, 32)
+# By trees, the first digits of a number are found as ranges of it.
+HIGHER_DIGITS: Mapping[int, str] = {
+    100: "third digit from the end",
+    1_000: "fourth digit from the end",
+}
 PREFIX_LENGTHS = (1, 2, 3)
+LETTER_POSITIONS = range(1, 12)  # from 0; the first letter is a prefix
 SUFFIX_LENGTHS = (1, 2)
 ISO_DATE = "0000-00-00"
 # All parities of 16 columns are 65,536, which the fast transform finds in milliseconds.
@@ -68,17 +74,17 @@ def find_details(features: Features) -> Details:
     for position, (name, kind) in enumerate(zip(features.names, features.kinds, strict=True)):
         values = features.values[:, position]
         if name in features.dates:
-            parts = date_parts(days_of(values), moments=values)
+            details = date_parts(days_of(values), moments=values)
         elif kind == "category":
-            parts = text_parts(features.texts.get(name, ()), values)
+            details = text_parts(features.texts.get(name, ()), values)
         else:
-            parts = number_parts(values)
-        for part, part_codes in parts:
+            details = number_parts(values)
+        for detail, detail_codes in details:
             # One value only predicts nothing.
-            if part_codes.size and part_codes.min() < part_codes.max():
-                names.append(f"{name}, {part}")
+            if detail_codes.size and detail_codes.min() < detail_codes.max():
+                names.append(f"{name}, {detail}")
                 sources.append(position)
-                codes.append(part_codes.astype(np.float64))
+                codes.append(detail_codes.astype(np.float64))
     matrix = np.column_stack(codes) if codes else np.empty((features.groups.size, 0))
     return Details(names=tuple(names), sources=np.array(sources, dtype=np.int64), codes=matrix)
 
@@ -90,26 +96,44 @@ def number_parts(values: FloatArray) -> Iterator[tuple[str, IntArray]]:
     if distinct.size <= MIN_TEXTS:
         return
 
-    def coded(part: NDArray[np.number]) -> IntArray:
+    def coded(labels: NDArray[np.number]) -> IntArray:
         codes = np.zeros(values.size, dtype=np.int64)
-        codes[present] = np.unique(part, return_inverse=True)[1] + 1
+        codes[present] = np.unique(labels, return_inverse=True)[1] + 1
         return codes
 
-    decimals = decimals_of(distinct)
-    if decimals is not None:
-        units = np.round(distinct * 10.0**decimals)
-        yield "last digit", coded((units % 10)[code])
-        yield "last two digits", coded((units % 100)[code])
-    if decimals != 0:
-        yield "tenths", coded((np.floor(distinct * 10) % 10)[code])
-        if decimals != 2:
-            yield "hundredths", coded((np.floor(distinct * 100) % 100)[code])
+    for name, digits in digit_parts(distinct):
+        yield name, coded(digits[code])
     if MIN_VALUES < distinct.size < MAX_SHARE_DISTINCT * code.size:
         yield "single values", coded(code)
     if distinct.size > MIN_SHARE_UNREPEATED * code.size:
         order = np.argsort(np.argsort(values[present], kind="stable"), kind="stable")
         for rows in ROWS_PER_RANGE:
             yield f"ranges of {rows} rows", coded(order // rows)
+
+
+def digit_parts(numbers: FloatArray) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the digits of different numbers, from the last on and right after the decimal point.
+
+    Examples
+    --------
+    >>> {name: digits.tolist() for name, digits in digit_parts(np.array([19.99, 3.05]))}
+    {'last digit': [9.0, 5.0], 'last two digits': [99.0, 5.0], 'tenths': [9.0, 0.0]}
+    """
+    decimals = decimals_of(numbers)
+    if decimals is not None:
+        units = np.round(numbers * 10.0**decimals)
+        yield "last digit", units % 10
+        yield "last two digits", units % 100
+        for digit, name in HIGHER_DIGITS.items():
+            if numbers.size > digit:
+                yield name, np.floor(np.abs(units) / digit) % 10
+    if decimals == 0:
+        # Of a date that is stored as a number of days it is the weekday.
+        yield "remainder by 7", numbers % 7
+        return
+    yield "tenths", np.floor(numbers * 10) % 10
+    if decimals != 2:
+        yield "hundredths", np.floor(numbers * 100) % 100
 
 
 def decimals_of(numbers: FloatArray) -> int | None:
@@ -134,8 +158,8 @@ def text_parts(texts: Sequence[str], values: FloatArray) -> Iterator[tuple[str, 
     is_missing = np.isnan(values)
     code = np.where(is_missing, 0, values).astype(np.int64)
 
-    def coded(part: NDArray[np.generic]) -> IntArray:
-        return np.where(is_missing, 0, np.unique(part, return_inverse=True)[1][code] + 1)
+    def coded(labels: NDArray[np.generic]) -> IntArray:
+        return np.where(is_missing, 0, np.unique(labels, return_inverse=True)[1][code] + 1)
 
     if len(texts) > MIN_VALUES:
         yield "single values", np.where(is_missing, 0, code + 1)
@@ -143,11 +167,16 @@ def text_parts(texts: Sequence[str], values: FloatArray) -> Iterator[tuple[str, 
         yield f"first {length}", coded(np.array([text[:length] for text in texts]))
     for length in SUFFIX_LENGTHS:
         yield f"last {length}", coded(np.array([text[-length:] for text in texts]))
+    for position in LETTER_POSITIONS:
+        yield (
+            f"letter {position + 1}",
+            coded(np.array([text[position : position + 1] for text in texts])),
+        )
     yield "length", coded(np.array([len(text) for text in texts]))
     days = iso_days(texts)
     if days is not None:
-        for part, part_codes in date_parts(days):
-            yield part, np.where(is_missing, 0, part_codes[code])
+        for detail, detail_codes in date_parts(days):
+            yield detail, np.where(is_missing, 0, detail_codes[code])
 
 
 def iso_days(texts: Sequence[str]) -> NDArray[np.datetime64] | None:
@@ -166,9 +195,9 @@ def date_parts(
 ) -> Iterator[tuple[str, IntArray]]:
     """Yield the weekday, the month, the day of the month and, of `moments`, the hour."""
     is_missing = np.isnat(days)
-    known = np.where(is_missing, np.datetime64("1970-01-01"), days)
-    months = known.astype("datetime64[M]")
-    day_numbers = known.astype("datetime64[D]").astype(np.int64)
+    known_days = np.where(is_missing, np.datetime64("1970-01-01"), days)
+    months = known_days.astype("datetime64[M]")
+    day_numbers = known_days.astype("datetime64[D]").astype(np.int64)
     yield "weekday", np.where(is_missing, 0, day_numbers % 7 + 1)
     yield "month", np.where(is_missing, 0, months.astype(np.int64) % 12 + 1)
     first = months.astype("datetime64[D]").astype(np.int64)

@@ -35,6 +35,7 @@ from fourfifths._tables.roles import (
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, listed
 
+MAX_ROWS = 100_000  # that are audited, if the caller names no other limit
 MIN_FOLDS = 2
 MIN_AUDITED_ROWS = 20
 SEED_LIMIT = 2**32  # scikit-learn takes no larger seed

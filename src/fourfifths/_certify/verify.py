@@ -80,7 +80,7 @@ def verify(
     opened = table if isinstance(table, Table) else read_table(table, **reading)
 
     rerun = certify(opened, **settings, progress=progress)
-    digest = None if opened.file is None else file_sha256(opened.file.path)
+    digest = None if opened.file is None else file_sha256(*opened.file.paths)
 
     # Through JSON, so that both have the same types.
     current = json.loads(rerun.to_json())

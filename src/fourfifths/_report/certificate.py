@@ -82,6 +82,7 @@ def pair_sheet(pairs: Sequence[PairCertificate]) -> Sheet:
             for pair in pairs
         ),
         marked=tuple(index for index, pair in enumerate(pairs) if pair.verdict == "not certified"),
+        name_columns=2,
     )
 
 

@@ -25,13 +25,13 @@ def proof_document(proof: Proof) -> Document:
     is_proven = proof.verdict == "certified"
     headline = f"{proof.verdict}: nothing is proven of this repair"
     if proof.pairs:
-        known = (
+        outlook = (
             "proven for every rule"
             if is_proven
             else f"an impact ratio of {proof.threshold:g} is not proven"
         )
         headline = (
-            f"{proof.verdict}, {known}: beta {proof.beta:.1%}, no impact ratio below "
+            f"{proof.verdict}, {outlook}: beta {proof.beta:.1%}, no impact ratio below "
             f"{number(proof.impact_floor)} on new rows"
         )
     sheets = []

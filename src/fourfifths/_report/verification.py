@@ -71,6 +71,11 @@ def claim_sentences(verification: Verification) -> Iterator[str]:
             for name, value in verification.require.items()
         )
         yield f"Required: {required}: {'not met' if verification.unmet else 'met'}."
+        if "verdict" not in verification.require and claim.verdict != "certified":
+            yield (
+                f"No verdict was required, and this one is {claim.verdict}: the table is not "
+                "certified. Require verdict=certified to accept certified tables only."
+            )
 
 
 def whole_file(claim: Claim) -> str:
