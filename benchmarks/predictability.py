@@ -13,11 +13,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import MinMaxScaler
-from sklearn.svm import LinearSVC
 
 import fourfifths
 from fourfifths._certify.auditors import panel
+from fourfifths._tradeoff.models import PaperModel
 
 COLUMNS = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
 AMOUNTS = (0.2, 0.5, 0.8, 1.0)
@@ -39,10 +38,8 @@ def figures(table: Any, frame: Any) -> list[float]:
     for auditor in panel(["logistic", "trees"], [False] * len(COLUMNS), random_state=0).values():
         auditor.fit(values[train], male[train])
         errors.append(error(auditor.predict(values[~train]), male[~train]))
-    scaled = MinMaxScaler().fit(values[train]).transform(values)
-    machine = LinearSVC(loss="hinge", class_weight="balanced", max_iter=20_000, random_state=0)
-    machine.fit(scaled[train], rich[train])
-    return [*errors, 1 - error(machine.predict(scaled[~train]), rich[~train])]
+    machine = PaperModel("SVM", [False] * len(COLUMNS)).fit(values[train], rich[train])
+    return [*errors, 1 - error(machine.predict(values[~train]), rich[~train])]
 
 
 def cells(values: list[float]) -> str:

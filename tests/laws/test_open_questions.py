@@ -161,6 +161,10 @@ def test_so_it_does_if_each_group_is_compared_with_the_default_only(amount: Frac
     assert lowest_ber(by_definition(WITH_DEFAULT, Fraction(1)), reference=2) == HALF
 
 
+def test_over_all_pairs_those_groups_are_told_apart_before_the_repair_already() -> None:
+    assert lowest_ber(WITH_DEFAULT) == best_ber(*WITH_DEFAULT[:2]) == 0
+
+
 def test_a_partial_repair_to_the_nearest_place_tells_the_groups_apart() -> None:
     curve = {step: lowest_ber(to_nearest_place(LUMPED, Fraction(step, 10))) for step in range(11)}
     assert curve[0] == Fraction(1, 8)

@@ -17,11 +17,13 @@ from fourfifths._paper.claims import (
     adult_utility,
     certified_points,
     certified_splits,
+    decay,
     ends,
     german_utility,
     joint_loss,
     naive_bayes,
-    ricci_rule,
+    near_threshold,
+    reaches_threshold,
     similar_methods,
     uncertified_versions,
     unrepaired,
@@ -29,6 +31,7 @@ from fourfifths._paper.claims import (
 
 RULE = "combined >= 70"
 SETS = ("ricci", "german", "adult")
+METHODS = ("combinatorial", "geometric")
 
 
 def three(**points: Any) -> dict[str, fourfifths.Tradeoff]:
@@ -113,33 +116,74 @@ def test_a_version_that_is_not_certified_has_some_low_ratio(ratio: float, verdic
     assert claim.measured.startswith(f"{3 - high} of 3 versions")
 
 
+@pytest.mark.parametrize(
+    ("ber", "ratio", "verdict"),
+    [
+        (0.48, 0.79, "holds"),
+        (0.48, 0.8, "does not hold"),  # not below
+        (0.46, 0.5, "does not hold"),  # not close to the threshold, .486
+        (0.49, 0.5, "does not hold"),  # certified
+    ],
+)
+def test_a_point_close_to_the_threshold_shows_that_it_is_tight(
+    ber: float, ratio: float, verdict: str
+) -> None:
+    claim = near_threshold(
+        three(adult=[point("SVM", "geometric", 0.5, ber=ber, impact_ratio=ratio)])
+    )
+    assert claim.verdict == verdict
+
+
 @pytest.mark.parametrize(("ratio", "verdict"), [(1.0, "does not hold"), (1.08, "holds")])
 def test_a_ratio_above_one(ratio: float, verdict: str) -> None:
-    claim = above_one(three(ricci=[point("SVM", impact_ratio=ratio)]))
+    partial = point("SVM", "geometric", 0.5, impact_ratio=ratio)
+    full = point("SVM", "geometric", 1.0, impact_ratio=1.5)
+    claim = above_one(three(ricci=[partial, full]))
     assert claim.verdict == verdict
-    if verdict == "holds":
-        assert claim.measured == "1 of 3 points; the highest is 1.080"
+    assert claim.measured == (
+        f"{int(ratio > 1)} of 1 partially repaired points, of which the highest is {ratio:.3f}; "
+        "1 of 1 fully repaired ones"
+    )
 
 
 @pytest.mark.parametrize(
-    ("gaps", "verdict"),
+    ("gaps", "ratio_gap", "verdict"),
     [
-        ((0.029, 0.029), "holds"),
-        ((0.04, 0.01), "holds with a caveat"),  # .025 on average
-        ((0.05, 0.03), "does not hold"),  # .04 on average
-        ((-0.05, 0.03), "does not hold"),  # either way
+        ((0.029, 0.029), 0.049, "holds"),
+        ((0.029, 0.029), 0.06, "does not hold"),
+        ((0.04, 0.01), 0.0, "holds with a caveat"),  # .025 on average
+        ((0.05, 0.03), 0.0, "does not hold"),  # .04 on average
+        ((-0.05, 0.03), 0.0, "does not hold"),  # either way
     ],
 )
-def test_methods_are_similar_by_their_gaps_of_utility(
-    gaps: tuple[float, float], verdict: str
+def test_methods_are_similar_by_their_gaps(
+    gaps: tuple[float, float], ratio_gap: float, verdict: str
 ) -> None:
     points = []
     for amount, gap in zip((0.5, 1.0), gaps, strict=True):
-        points.append(point("SVM", "geometric", amount, utility=0.5, impact_ratio=0.9))
-        points.append(point("SVM", "combinatorial", amount, utility=0.5 + gap, impact_ratio=0.8))
+        points.append(point(RULE, "geometric", amount, utility=0.5, impact_ratio=0.5 + ratio_gap))
+        points.append(point(RULE, "combinatorial", amount, utility=0.5 + gap, impact_ratio=0.5))
+        # Another model of Ricci is not in the paper's figure.
+        points.append(point("SVM", "combinatorial", amount, utility=0.9))
     claim = similar_methods(three(ricci=points))
     assert claim.verdict == verdict
-    assert "the impact ratio by 0.100 at most" in claim.measured
+    assert claim.measured.endswith(
+        f"the impact ratio by {ratio_gap:.3f} on average and by {ratio_gap:.3f} at most"
+    )
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(0.7, "holds"), (0.75, "does not hold")])
+def test_utility_must_fall_on_every_data_set(after: float, verdict: str) -> None:
+    def falling(model: str, utility: float) -> list[Any]:
+        full = [point(model, method, 1.0, utility=utility) for method in METHODS]
+        return [point(model, utility=0.75), *full]
+
+    curves = three(
+        ricci=falling(RULE, 0.6), german=falling("SVM", after), adult=falling("SVM", 0.7)
+    )
+    claim = decay(curves)
+    assert claim.verdict == verdict
+    assert f"german, geometric {0.75 - after:.4f}" in claim.measured
 
 
 def svm(before: float, after: float) -> fourfifths.Tradeoff:
@@ -210,19 +254,21 @@ def test_naive_bayes_while_the_ratio_still_improves(
     assert f"at amount 1 the BER is {bers[-1]:.3f} and the impact ratio 1.000" in claim.measured
 
 
-def test_riccis_rule_reaches_the_threshold_by_both_methods() -> None:
+@pytest.mark.parametrize(("name", "model"), [("ricci", RULE), ("german", "SVM")])
+def test_a_data_set_reaches_the_threshold_by_both_methods(name: str, model: str) -> None:
     points = [
-        point(RULE, method, amount, impact_ratio=ratio)
-        for method in ("combinatorial", "geometric")
+        point(model, method, amount, impact_ratio=ratio)
+        for method in METHODS
         for amount, ratio in ((1.0, 0.9), (0.5, 0.8), (0.2, 0.7))
     ]
-    claim = ricci_rule(curve(points))
+    points.append(point("GNB", "geometric", 0.1, impact_ratio=1.0))  # not the figure's model
+    claim = reaches_threshold(name, curve(points))
     assert claim.verdict == "holds"
     assert claim.measured.startswith(
         "combinatorial: first at amount 0.5, where the ratio is 0.800 (95% of the splits: 0.70 to"
     )
     one_fails = [p for p in points if p.method == "combinatorial" or p.amount < 0.5]
-    claim = ricci_rule(curve(one_fails))
+    claim = reaches_threshold(name, curve(one_fails))
     assert claim.verdict == "does not hold"
     assert claim.measured.endswith("; geometric: at no amount")
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from curves import curve, point
 from matplotlib.colors import to_hex
 
 from fourfifths._paper import panels
-from fourfifths._paper.panels import certifying_ber, error_bars, point_rows
+from fourfifths._paper.panels import certifying_ber, error_bars, point_rows, split_rows
+from fourfifths._tradeoff.store import Record
 
 RULE = "combined >= 70"
 ENDS = ("", "_low", "_high")
+FULL = "black edge: full repair"
 
 
 def line_points(axis):
@@ -56,6 +60,47 @@ def test_rows_of_several_sweeps_follow_each_other():
     ]
 
 
+def cell(repeat: int, counts: list[list[int]], **auditors: Any) -> Record:
+    return Record(
+        repeat=repeat,
+        scope="column",
+        method="geometric",
+        amount=0.5,
+        model="LR",
+        rows=20,
+        changed=0,
+        auditor=auditors,
+        counts=counts,
+        auc=[0.5, 0.1],
+        proven_floor=float("nan"),
+    )
+
+
+def test_a_split_has_its_own_figures() -> None:
+    # Selected and right, missed, selected and wrong, passed over. The group: 2 + 1 of 10 selected;
+    # the reference: 4 + 1 of 10. 3 of 9 favorable ones are missed, 2 of 11 others selected.
+    counts = [[2, 2, 1, 5], [4, 1, 1, 4]]
+    second, first = (
+        cell(repeat, counts, LR=[3, 10, 1, 10], trees=[0, 10, 0, 10]) for repeat in (1, 0)
+    )
+    rows = split_rows("ricci", [second, first], reference=1)
+    assert [(row["sweep"], row["split"], row["model"]) for row in rows] == [
+        ("ricci", 0, "LR"),
+        ("ricci", 1, "LR"),
+    ]
+    assert rows[0]["impact_ratio"] == pytest.approx(3 / 5)
+    assert rows[0]["parity"] == pytest.approx(1 - (0.5 - 0.3))
+    assert rows[0]["utility"] == pytest.approx(1 - (3 / 9 + 2 / 11) / 2)
+    assert rows[0]["accuracy"] == pytest.approx(15 / 20)
+    assert (rows[0]["BER LR"], rows[0]["BER trees"]) == (pytest.approx(0.2), 0)
+    assert "BER SVM" not in rows[0]  # not among the auditors
+
+
+def test_with_the_other_reference_the_ratio_is_inverted() -> None:
+    (row,) = split_rows("ricci", [cell(0, [[2, 2, 1, 5], [4, 1, 1, 4]])], reference=0)
+    assert row["impact_ratio"] == pytest.approx(5 / 3)
+
+
 @pytest.mark.parametrize(
     ("name", "group_rate"),
     [("adult", 1769 / 16192), ("ricci", 15 / 50), ("german", 110 / 190)],
@@ -83,7 +128,7 @@ def test_predictability_shows_each_model_by_the_same_classifier_as_auditor():
     rows = point_rows({"adult": curve(points)})
     figure = panels.predictability(rows)
     assert line_points(figure.axes[0]) == [([0.1], [0.7]), ([0.3], [0.9])]
-    assert legend_texts(figure) == ["LR", "GNB", "geometric"]
+    assert legend_texts(figure) == ["LR", "GNB", "geometric", FULL]
     assert figure.get_suptitle() == "answers figure 2 of Feldman et al. (2015)"
     (axis,) = panels.draw_trees(rows).axes
     assert line_points(axis) == [([0.05], [0.7]), ([0.05], [0.9])]
@@ -92,10 +137,11 @@ def test_predictability_shows_each_model_by_the_same_classifier_as_auditor():
 def test_single_splits_are_small_and_light():
     (row,) = point_rows({"ricci": curve([point("LR")])})
     (axis,) = panels.predictability([row, {**row, "split": 3}]).axes
-    sizes = [line.get_markersize() for line in axis.get_lines() if line.get_marker() in "o."]
-    alphas = [line.get_alpha() for line in axis.get_lines() if line.get_marker() in "o."]
-    assert sizes[1] < sizes[0]
-    assert alphas[1] < alphas[0]
+    dot, mark = (
+        next(line for line in axis.get_lines() if line.get_marker() == marker) for marker in ".o"
+    )
+    assert dot.get_markersize() < mark.get_markersize()
+    assert dot.get_alpha() < mark.get_alpha()
 
 
 def test_predictability_has_axes_for_each_data_set_and_a_color_for_blocks():
@@ -111,7 +157,23 @@ def test_predictability_has_axes_for_each_data_set_and_a_color_for_blocks():
     assert (ricci.get_title(), adult.get_title()) == ("Ricci", "Adult")
     colors = [line.get_color() for line in ricci.get_lines() if line.get_marker() == "o"]
     assert colors == [panels.COLORS["random"], panels.COLORS["blocks"]]
-    assert legend_texts(figure) == ["LR", "random", "blocks"]
+    assert legend_texts(figure) == ["LR", "random", "blocks", FULL]
+    assert figure.get_suptitle() == "not in Feldman et al. (2015)"
+
+
+def test_points_of_a_repair_are_joined_along_the_amounts_and_full_repair_has_an_edge():
+    points = [
+        point("SVM", "geometric", amount, ber=0.1 * (1 + amount), impact_ratio=amount)
+        for amount in (1.0, 0.2, 0.5)
+    ]
+    raw = point("SVM", ber=0.1, impact_ratio=0.0)
+    (axis,) = panels.predictability(point_rows({"adult": curve([*points, raw])})).axes
+    paths = [list(line.get_ydata()) for line in axis.get_lines() if line.get_linestyle() == "-"]
+    assert [0, 0.2, 0.5, 1] in paths  # from the data without repair
+    squares = [line for line in axis.get_lines() if line.get_marker() == "s"]
+    edges = {tuple(line.get_ydata()): line.get_markeredgewidth() for line in squares}
+    assert edges.pop((1.0,)) > 0
+    assert edges == {(0.2, 0.5): 0, (0.0,): 0}
 
 
 def test_by_amount_starts_every_line_at_the_unrepaired_point():
@@ -181,6 +243,7 @@ def test_several_shows_the_mean_ratio_of_each_attribute_by_method():
 
 def test_comparison_shows_repairs_by_color_and_other_methods_by_name():
     repair = {"sweep": "adult", "model": "SVM", "scope": "column", "method": "geometric"}
+    repair["amount"] = 0.5
     seeds = [
         {**repair, "model": panels.OTHER_METHOD, "method": "reweighing", "parity": parity}
         for parity in (0.93, 0.95)
@@ -192,12 +255,12 @@ def test_comparison_shows_repairs_by_color_and_other_methods_by_name():
     assert line_points(adult) == [([0.9], [0.8]), ([0.93], [0.8]), ([0.95], [0.8])]
     assert to_hex(adult.get_lines()[0].get_color()) == panels.COLORS["geometric"]
     assert to_hex(second.get_lines()[0].get_color()) == panels.COLORS["blocks"]
-    assert legend_texts(figure) == ["SVM", "geometric", "blocks", "reweighing"]
+    assert legend_texts(figure) == ["SVM", "geometric", "blocks", FULL, "reweighing"]
     assert "Zemel fairness" in adult.get_xlabel()
 
 
 def test_a_figure_is_as_wide_as_a_journals_column_or_two():
-    one, _ = panels.new_figure(1)
-    three, axes = panels.new_figure(3, rows=2)
+    one, _ = panels.new_figure(1, answers="")
+    three, axes = panels.new_figure(3, answers="figure 2", rows=2)
     assert (one.get_figwidth(), three.get_figwidth()) == (3.4, 7)
     assert axes.shape == (2, 3)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from curves import applicants
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -15,6 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 
+from fourfifths._paper.experiments import experiments
+from fourfifths._tables.types import to_numbers
 from fourfifths._tradeoff.models import PENALTIES, PaperModel, chosen_models, tuning_errors
 from fourfifths.errors import OptionError
 
@@ -30,6 +34,19 @@ def svm(penalty: float) -> LinearSVC:
 
 def logistic(penalty: float) -> LogisticRegression:
     return LogisticRegression(solver="liblinear", class_weight="balanced", C=penalty)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["LR", "SVM"])
+@pytest.mark.parametrize("sweep", ["german", "adult"])
+def test_every_c_converges_on_the_papers_data(name: Any, sweep: str) -> None:
+    data = experiments()[sweep].data()
+    columns = [to_numbers(data.frame[column.name], column) for column in data.column_types]
+    model = PaperModel(name, [False] * len(columns))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model.fit(np.column_stack(columns), data.selected)
+    assert len(model.errors_) == 13
 
 
 @pytest.mark.slow

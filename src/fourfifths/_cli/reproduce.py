@@ -22,7 +22,10 @@ def reproduce(
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="The folder for figures, tables and REPORT.md.")
+        Path,
+        typer.Option(
+            metavar="DIR", help="The folder for figures, tables, REPORT.md and REPORT.html."
+        ),
     ] = Path("reproduction"),
     quick: Annotated[  # noqa: FBT002 - typer's way to make a flag
         bool, typer.Option("--quick", help="Only three amounts and two splits.")
@@ -30,7 +33,7 @@ def reproduce(
     jobs: Jobs = -1,
 ) -> None:
     """Rerun the paper's experiments and check its claims. A run that was stopped goes on."""
-    from fourfifths._paper.reproduce import QUICK_CAUTION
+    from fourfifths._paper.report import QUICK_CAUTION
     from fourfifths._paper.reproduce import reproduce as run
 
     start = time.monotonic()
@@ -41,4 +44,5 @@ def reproduce(
         typer.echo(QUICK_CAUTION, err=True)
     figures = f"{len(done.figures)} figure{'s' if len(done.figures) != 1 else ''}"
     seconds = f"{time.monotonic() - start:.0f} s"
-    typer.echo(f"wrote {figures} and REPORT.md to {done.folder} in {seconds}", err=True)
+    reports = "REPORT.md and REPORT.html"
+    typer.echo(f"wrote {figures}, {reports} to {done.folder} in {seconds}", err=True)

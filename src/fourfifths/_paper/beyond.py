@@ -139,35 +139,43 @@ def class_weights(name: str, rows: Sequence[Row]) -> Claim:
         verdict="holds" if is_lifted else "does not hold",
         why="the same rows and columns, so nothing but the weights differs; the claim holds if "
         "weights raise both",
+        needs_full_run=name == "german",
     )
 
 
 def study(rows: Sequence[Row]) -> Iterator[Claim]:
     """Judge what the study says of repairs by the paper's auditors and by trees."""
-    by_repair: dict[str, dict[str, list[float]]] = {}
+    bers: dict[tuple[str, str], dict[tuple[str, float], list[float]]] = {}
     for row in rows:
-        bers = by_repair.setdefault(row["repair"], {auditor: [] for auditor in AUDITORS})
         for auditor in AUDITORS:
-            bers[auditor].append(row[f"BER {auditor}"])
-    mean = {
-        repair: {auditor: float(np.mean(bers)) for auditor, bers in auditors.items()}
-        for repair, auditors in by_repair.items()
+            settings = bers.setdefault((row["repair"], auditor), {})
+            settings.setdefault((row["feature"], row["value"]), []).append(row[f"BER {auditor}"])
+    # For each repair and auditor, the mean over the seeds of each setting.
+    means = {
+        pair: {setting: float(np.mean(values)) for setting, values in settings.items()}
+        for pair, settings in bers.items()
     }
+    overall = {pair: float(np.mean(list(settings.values()))) for pair, settings in means.items()}
     for repair in ("column by column, full", "blocks, full"):
-        lowest = {auditor: min(by_repair[repair][auditor]) for auditor in AUDITORS}
-        verdict: Verdict = "holds" if mean[repair]["trees"] >= HIDDEN_BER else "does not hold"
-        listed = ", ".join(
-            f"{auditor} {mean[repair][auditor]:.3f} (lowest {lowest[auditor]:.3f})"
+        lowest, auditor, (feature, value) = min(
+            (ber, auditor, setting)
             for auditor in AUDITORS
+            for setting, ber in means[repair, auditor].items()
         )
+        verdict: Verdict = "does not hold"
+        if min(overall[repair, name] for name in AUDITORS) >= HIDDEN_BER:
+            verdict = "holds" if lowest >= HIDDEN_BER else "holds with a caveat"
+        listed = ", ".join(f"{name} {overall[repair, name]:.3f}" for name in AUDITORS)
         yield Claim(
             claim=f"beyond the paper, study: {repair} repair hides the group from every auditor, "
             "whatever the columns, rows, dependence and group sizes are",
-            measured=f"mean BER over all simulated tables: {listed}; without repair, trees "
-            f"{mean['no repair']['trees']:.3f}",
+            measured=f"mean BER over all settings: {listed}; the lowest of a setting is "
+            f"{lowest:.3f}, of {auditor} with {feature.replace('_', ' ')} {value:,g}; without "
+            f"repair, trees have {overall['no repair', 'trees']:.3f} on average",
             verdict=verdict,
-            why=f"hidden means a mean BER of trees of at least {HIDDEN_BER} on rows that the "
-            "repair was not fitted to; the lowest is of a single simulated table",
+            why=f"hidden means a BER of at least {HIDDEN_BER} on rows that the repair was not "
+            "fitted to; the BER of a setting is the mean over its seeds; with a caveat if every "
+            "auditor's mean over all settings is that high and some setting's is not",
             needs_full_run=True,
         )
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,7 @@ def german_features() -> tuple[str, ...]:
     return (*GERMAN_NUMBERS, *fourfifths.datasets.load("german").orders)
 
 
+@cache
 def recorded_rates(name: str) -> tuple[float, float]:
     """Return the recorded selection rates of a shipped data set: of the groups, of the reference.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,9 +20,13 @@ from fourfifths._paper.experiments import (
     PASS_RULE,
     PLAIN_LR,
     Settings,
+    experiments,
     recorded_rates,
 )
 from fourfifths._plot.style import LINE, tidy
+from fourfifths._stats.balanced_error import Errors
+from fourfifths._tradeoff.points import figures
+from fourfifths._tradeoff.store import Record
 
 Curves = Mapping[str, fourfifths.Tradeoff]
 Row = dict[str, Any]
@@ -40,6 +45,18 @@ OTHER_METHOD = "other method"
 THRESHOLD = 0.8
 TITLES = {"ricci": "Ricci", "german": "German", "adult": "Adult"}
 MARKED_AMOUNTS = (0.0, 0.5, 1.0)
+ABOVE, BELOW = (3, 3), (-3, -9)  # offsets of the amounts that are marked, in points
+FULL_REPAIR = Line2D(
+    [],
+    [],
+    marker="o",
+    linestyle="",
+    color="white",
+    markeredgecolor="black",
+    markeredgewidth=0.7,
+    markersize=4.5,
+    label="black edge: full repair",
+)
 # What a journal sets in two columns is 7 inches wide, with letters of about 8 points.
 FULL_WIDTH, COLUMN_WIDTH, PANEL_HEIGHT = 7.0, 3.4, 2.6
 STYLE: dict[Any, Any] = {
@@ -47,6 +64,8 @@ STYLE: dict[Any, Any] = {
     "axes.titlesize": 8,
     "axes.labelsize": 8,
     "legend.fontsize": 7,
+    # The ids in an SVG are drawn at random without it.
+    "svg.hashsalt": "fourfifths",
 }
 ALL_SPLITS = "all"
 
@@ -95,6 +114,53 @@ def point_rows(curves: Curves) -> list[Row]:
     return rows
 
 
+# --- single splits, as the paper shows them; a sweep's cells keep what was counted in each ---
+
+
+def rows_with_splits(curves: Curves, settings: Settings) -> list[Row]:
+    """Return the points of the sweeps, then those of their single splits."""
+    rows = point_rows(curves)
+    empty = dict.fromkeys(rows[0], float("nan"))
+    sweeps = experiments()
+    for name, curve in curves.items():
+        if curve.repeats > 1:
+            # The first line says which sweep it is.
+            lines = settings.cells_of(name).read_text(encoding="utf-8").splitlines()[1:]
+            records = cast("list[Record]", [json.loads(line) for line in lines])
+            reference = sweeps[name].data().reference
+            rows += [empty | row for row in split_rows(name, records, reference=reference)]
+    return rows
+
+
+def split_rows(name: str, records: Sequence[Record], *, reference: int) -> list[Row]:
+    """Return a row for each cell of a sweep, with the figures of its split alone.
+
+    Parameters
+    ----------
+    name : str
+        The sweep.
+    records : sequence of Record
+    reference : int
+        The code of the reference group.
+    """
+    rows: list[Row] = []
+    for record in sorted(records, key=lambda cell: (cell["model"], cell["method"], cell["repeat"])):
+        row: Row = {"sweep": name, "repeats": 1, "split": record["repeat"]}
+        row |= {"model": record["model"], "scope": record["scope"]}
+        row |= {"method": record["method"], "amount": record["amount"]}
+        counted = figures(np.array(record["counts"]), reference)
+        row |= {figure: float(value) for figure, value in counted.items()}
+        for auditor in AUDITORS:
+            if auditor in record["auditor"]:
+                wrong, n, wrong_reference, n_reference = record["auditor"][auditor]
+                errors = Errors(
+                    wrong=wrong, n=n, wrong_reference=wrong_reference, n_reference=n_reference
+                )
+                row[f"BER {auditor}"] = errors.balanced_error_rate
+        rows.append(row)
+    return rows
+
+
 def repair_of(row: Row) -> str:
     """Return what a row's color stands for: the method, or blocks."""
     return "blocks" if row["scope"] == "blocks" else str(row["method"])
@@ -129,25 +195,81 @@ def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
             fontsize="x-small",
             color=LINE,
         )
-        for row in rows:
-            if row["sweep"].partition("-")[0] != name or row["model"] not in PAPER_AUDITORS:
-                continue
-            is_split = row["split"] != ALL_SPLITS
-            axis.plot(
-                row[f"BER {auditor or row['model']}"],
-                row["impact_ratio"],
-                "." if is_split else MARKERS[row["model"]],
-                color=COLORS[repair_of(row)],
-                markersize=2.5 if is_split else 3.5,
-                markeredgewidth=0,
-                alpha=0.3 if is_split else 1,
-                zorder=1 if is_split else 2,
-            )
-        axis.set(title=TITLES[name], xlabel="BER of predicting the group")
+        panel_rows = [
+            row
+            for row in rows
+            if row["sweep"].partition("-")[0] == name and row["model"] in PAPER_AUDITORS
+        ]
+        for repair, color in COLORS.items():
+            dots = [
+                (row[f"BER {auditor or row['model']}"], row["impact_ratio"])
+                for row in panel_rows
+                if row["split"] != ALL_SPLITS and repair_of(row) == repair
+            ]
+            if dots:
+                axis.plot(
+                    *zip(*dots, strict=True),
+                    ".",
+                    color=color,
+                    markersize=2.5,
+                    markeredgewidth=0,
+                    alpha=0.3,
+                    zorder=1,
+                )
+        points = [row for row in panel_rows if row["split"] == ALL_SPLITS]
+        repair_paths(axis, points, x=lambda row: f"BER {auditor or row['model']}", y="impact_ratio")
+        axis.set(title=TITLES[name], xlabel=f"BER of {auditor or 'predicting the group'}")
         axis.set_ylim(0, min(2, max(1.2, axis.get_ylim()[1])))
     axes[0].set_ylabel("impact ratio of the model")
-    key(figure, rows, models=PAPER_AUDITORS)
+    key(figure, rows, models=PAPER_AUDITORS, handles=[FULL_REPAIR])
     return figure
+
+
+def repair_paths(
+    axis: Axes, rows: Sequence[Row], *, x: Callable[[Row], str], y: str, alpha: float = 1
+) -> None:
+    """Draw a mark for each row, and join those of a model and repair along the amounts.
+
+    The mark of full repair has a black edge; the black mark is the data without repair.
+
+    Parameters
+    ----------
+    axis : Axes
+    rows : sequence of rows
+        Of one data set.
+    x : callable
+        Returns the name of the figure of a row that is drawn across.
+    y : str
+    alpha : float
+        Of the marks.
+    """
+    for model in dict.fromkeys(row["model"] for row in rows):
+        model_rows = [row for row in rows if row["model"] == model]
+        raw = [row for row in model_rows if row["method"] == "none"][:1]
+        for repair in dict.fromkeys(repair_of(row) for row in model_rows):
+            repaired = [row for row in model_rows if repair_of(row) == repair]
+            line = sorted(
+                raw if repair == "none" else raw + repaired, key=lambda row: float(row["amount"])
+            )
+            path = [(row[x(row)], row[y]) for row in line]
+            axis.plot(*zip(*path, strict=True), "-", color=COLORS[repair], lw=0.6, alpha=0.35)
+            for is_full in (False, True):
+                marks = [
+                    (row[x(row)], row[y])
+                    for row in (raw if repair == "none" else repaired)
+                    if (row["amount"] == 1) == is_full
+                ]
+                if marks:
+                    axis.plot(
+                        *zip(*marks, strict=True),
+                        MARKERS[model],
+                        color=COLORS[repair],
+                        markersize=4 if is_full else 3.2,
+                        markeredgecolor="black",
+                        markeredgewidth=0.7 if is_full else 0,
+                        alpha=alpha,
+                        zorder=2,
+                    )
 
 
 def draw_trees(rows: Sequence[Row]) -> Figure:
@@ -157,7 +279,7 @@ def draw_trees(rows: Sequence[Row]) -> Figure:
 
 def by_amount(rows: Sequence[Row]) -> Figure:
     """Draw how well trees predict the protected attribute, by method, scope and amount."""
-    figure, (axis,) = new_figure(1)
+    figure, (axis,) = new_figure(1, answers="")
     raw = [row for row in rows if row["method"] == "none"][:1]
     repairs = dict.fromkeys((row["scope"], row["method"]) for row in rows)
     for scope, method in repairs:
@@ -187,17 +309,23 @@ def by_amount(rows: Sequence[Row]) -> Figure:
 # --- figure 3: impact ratio and utility ---
 
 
+def figure_model(name: str) -> str:
+    """Return the model that the paper's figure of utility shows for a data set."""
+    return PASS_RULE if name == "ricci" else "SVM"
+
+
 def utility(rows: Sequence[Row]) -> Figure:
     """Draw impact ratio against utility: of SVM, and of Ricci's own rule."""
     names = list(dict.fromkeys(row["sweep"] for row in rows))
     figure, axes = new_figure(len(names), answers="figure 3")
     for axis, name in zip(axes, names, strict=True):
-        model = PASS_RULE if name == "ricci" else "SVM"
+        model = figure_model(name)
         model_rows = [row for row in rows if row["sweep"] == name and row["model"] == model]
         raw = [row for row in model_rows if row["method"] == "none"]
         for method in ("combinatorial", "geometric"):
             line = raw + [row for row in model_rows if row["method"] == method]
-            curve_line(axis, line, color=COLORS[method], ratio="impact_ratio")
+            offset = ABOVE if method == "combinatorial" else BELOW
+            curve_line(axis, line, color=COLORS[method], ratio="impact_ratio", offset=offset)
         ratio_line(axis, vertical=True)
         axis.set(title=f"{TITLES[name]}, {model}", xlabel="impact ratio")
         # The claims speak of one half, of Adult's two percent of utility only.
@@ -228,6 +356,17 @@ def german_years(rows: Sequence[Row]) -> Figure:
                 linewidth=1,
             )
         axis.set(xlabel="amount of repair", ylabel=name.replace("_", " "), xlim=(-0.03, 1.03))
+        axis.set_title("German, SVM")
+    axes[1].set_ylim(bottom=0.4)
+    if any(row["amount"] == 1 and np.isnan(row["impact_ratio"]) for row in rows):
+        axes[1].annotate(
+            "undefined at 1:\nnobody is selected",
+            (1, 0.02),
+            xycoords=("data", "axes fraction"),
+            ha="right",
+            fontsize="x-small",
+            color=LINE,
+        )
     axes[0].axhline(0.5, color=LINE, linestyle=":", linewidth=1)
     axes[0].annotate("guessing", (0, 0.5), xytext=(0, 2), textcoords="offset points", color=LINE)
     axes[0].set_ylim(0.45, 0.8)
@@ -248,7 +387,14 @@ def several(rows: Sequence[Row]) -> Figure:
                 if (row["sweep"], row["model"]) == (name, "SVM")
                 and row["method"] in (method, "none")
             ]
-            curve_line(axis, line, color=color, ratio="mean_impact_ratio", label=labels[name])
+            curve_line(
+                axis,
+                line,
+                color=color,
+                ratio="mean_impact_ratio",
+                offset=BELOW if name == "adult-both" else ABOVE,
+                label=labels[name],
+            )
         ratio_line(axis, vertical=True)
         axis.set(title=f"Adult, SVM, {method}", xlabel="impact ratio, mean over the groups")
     axes[0].set_ylabel("utility (1 - BER of the outcome)")
@@ -258,7 +404,13 @@ def several(rows: Sequence[Row]) -> Figure:
 
 
 def curve_line(
-    axis: Axes, line: Sequence[Row], *, color: str, ratio: str, label: str | None = None
+    axis: Axes,
+    line: Sequence[Row],
+    *,
+    color: str,
+    ratio: str,
+    offset: tuple[int, int],
+    label: str | None = None,
 ) -> None:
     """Draw utility along the amounts, with light bars, and mark the amounts 0, .5 and 1.
 
@@ -270,11 +422,13 @@ def curve_line(
     color : str
     ratio : {"impact_ratio", "mean_impact_ratio"}
         Bars of the ratio are drawn where its limits are known.
+    offset : tuple of int
+        Of the amounts from their marks, in points; lines that cross have theirs apart.
     label : str, optional
     """
     line = sorted(line, key=lambda row: float(row["amount"]))
     x, y = ([row[name] for row in line] for name in (ratio, "utility"))
-    bars: dict[str, Any] = {"fmt": "none", "ecolor": color, "elinewidth": 1.2, "alpha": 0.18}
+    bars: dict[str, Any] = {"fmt": "none", "ecolor": color, "elinewidth": 1, "alpha": 0.18}
     axis.errorbar(x, y, yerr=error_bars(line, "utility"), **bars)
     if ratio == "impact_ratio":
         axis.errorbar(x, y, xerr=error_bars(line, ratio), **bars)
@@ -284,7 +438,7 @@ def curve_line(
             axis.annotate(
                 f"{row['amount']:g}",
                 (left, height),
-                xytext=(3, 3),
+                xytext=offset,
                 textcoords="offset points",
                 fontsize="x-small",
                 color=color,
@@ -298,23 +452,15 @@ def comparison(rows: Sequence[Row]) -> Figure:
     """Draw parity against accuracy: repairs by model and method, other methods by name."""
     names = list(dict.fromkeys(row["sweep"].partition("-")[0] for row in rows))
     figure, axes = new_figure(len(names), answers="figure 5", height=3.2)
-    others = list(dict.fromkeys(row["method"] for row in rows if row["model"] == OTHER_METHOD))
+    peers = list(dict.fromkeys(row["method"] for row in rows if row["model"] == OTHER_METHOD))
     for axis, name in zip(axes, names, strict=True):
-        for row in rows:
-            if row["sweep"].partition("-")[0] != name:
-                continue
+        panel_rows = [row for row in rows if row["sweep"].partition("-")[0] == name]
+        repairs = [row for row in panel_rows if row["model"] != OTHER_METHOD]
+        repair_paths(axis, repairs, x=lambda _: "parity", y="accuracy", alpha=0.7)
+        for row in panel_rows:
             if row["model"] != OTHER_METHOD:
-                axis.plot(
-                    row["parity"],
-                    row["accuracy"],
-                    MARKERS[row["model"]],
-                    color=COLORS[repair_of(row)],
-                    markersize=3,
-                    markeredgewidth=0,
-                    alpha=0.6,
-                )
                 continue
-            index = others.index(row["method"])
+            index = peers.index(row["method"])
             axis.plot(
                 row["parity"],
                 row["accuracy"],
@@ -340,9 +486,10 @@ def comparison(rows: Sequence[Row]) -> Figure:
             markersize=6,
             label=name,
         )
-        for index, name in enumerate(others)
+        for index, name in enumerate(peers)
     ]
-    key(figure, rows, models=[*PAPER_AUDITORS, PLAIN_LR], handles=marks)
+    models = [*PAPER_AUDITORS, PLAIN_LR]
+    key(figure, rows, models=models, handles=[FULL_REPAIR, *marks], columns=4)
     return figure
 
 
@@ -350,7 +497,7 @@ def comparison(rows: Sequence[Row]) -> Figure:
 
 
 def new_figure(
-    panels: int, *, answers: str = "", height: float = PANEL_HEIGHT, rows: int = 1
+    panels: int, *, answers: str, height: float = PANEL_HEIGHT, rows: int = 1
 ) -> tuple[Figure, Any]:
     """Return a figure with this many axes side by side, of a journal's width.
 
@@ -358,7 +505,7 @@ def new_figure(
     ----------
     panels : int
     answers : str
-        Which figure of the paper it answers; empty for none.
+        Which figure of the paper it answers; empty for one that is not in the paper.
     height : float
         Of a row of panels, in inches.
     rows : int
@@ -369,9 +516,9 @@ def new_figure(
     axes = figure.subplots(rows, panels, squeeze=False)
     for axis in axes.flat:
         tidy(axis)
-    if answers:
-        text = f"answers {answers} of Feldman et al. (2015)"
-        figure.suptitle(text, x=0.01, ha="left", fontsize="x-small", color=LINE)
+    paper = "Feldman et al. (2015)"
+    text = f"answers {answers} of {paper}" if answers else f"not in {paper}"
+    figure.suptitle(text, x=0.01, ha="left", fontsize="x-small", color=LINE)
     return figure, axes if rows > 1 else axes[0]
 
 
@@ -379,15 +526,18 @@ def ratio_line(axis: Axes, *, vertical: bool) -> None:
     """Draw the line at an impact ratio of .8, with its label."""
     draw = axis.axvline if vertical else axis.axhline
     draw(THRESHOLD, color=LINE, linestyle="--", linewidth=0.8)
-    place = (THRESHOLD, 0.02) if vertical else (0.01, THRESHOLD)
+    # At an end where no points are: below, or on the right, where ratios are near 1.
+    anchor = (THRESHOLD, 0.02) if vertical else (0.99, THRESHOLD)
     axis.annotate(
         ".8",
-        place,
+        anchor,
         xycoords=("data", "axes fraction") if vertical else ("axes fraction", "data"),
-        xytext=(2, 2),
+        xytext=(2, 2) if vertical else (0, 2),
+        ha="left" if vertical else "right",
         textcoords="offset points",
         fontsize="x-small",
         color=LINE,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.8},
     )
 
 
@@ -409,6 +559,7 @@ def key(
     *,
     models: Iterable[str],
     handles: Sequence[Any] = (),
+    columns: int = 7,
 ) -> None:
     """Explain markers and colors below the axes; `handles` are added at the end."""
     entries = [
@@ -423,4 +574,11 @@ def key(
         for repair, color in COLORS.items()
         if repair in repairs
     ]
-    figure.legend(handles=[*entries, *handles], loc="outside lower center", frameon=False, ncols=6)
+    figure.legend(
+        handles=[*entries, *handles],
+        loc="outside lower center",
+        frameon=False,
+        ncols=columns,
+        columnspacing=1.2,
+        handletextpad=0.5,
+    )

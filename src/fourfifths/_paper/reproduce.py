@@ -12,15 +12,14 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-import fourfifths
 from fourfifths._paper import beyond, panels
 from fourfifths._paper import claims as paper
 from fourfifths._paper.claims import Claim
 from fourfifths._paper.compare import comparison_rows
 from fourfifths._paper.experiments import PAPER_SETS, Settings, experiments
 from fourfifths._paper.panels import Curves, Panel, Row
+from fourfifths._paper.report import DPI, PaperReport, report_markdown, report_page
 from fourfifths._paper.sat import draw_sat, sat_rows
-from fourfifths._paper.splits import rows_with_splits
 from fourfifths._paper.study import draw_study, study_rows
 from fourfifths._paper.threshold import draw_threshold, threshold_rows
 from fourfifths._paper.years import year_rows
@@ -30,10 +29,6 @@ from fourfifths.errors import OptionError, OutputError, listed, nearest
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
 QUICK_AMOUNTS = (0.0, 0.5, 1.0)
 REPEATS, QUICK_REPEATS = 20, 2
-QUICK_CAUTION = (
-    "This is the quick form: three amounts and two splits show that everything runs, and are too "
-    "small to judge claims that need more."
-)
 BEYOND_SETS = tuple(f"{name}-{scope}" for name in PAPER_SETS for scope in ("column", "blocks"))
 COMPARED_SETS = ("adult", "adult-blocks", "german", "german-blocks")
 
@@ -67,10 +62,11 @@ PANELS: Mapping[str, Panel] = {
         title="Predictability of the protected attribute against the impact ratio",
         caption="Answers figure 2, with both methods. A large mark is a model on one version of "
         "the data, over all splits together; its BER is that of the same kind of classifier as an "
-        "auditor. Small light dots are single splits, of which the paper shows one. Points to the "
-        "right of the dotted line are certified.",
+        "auditor. Marks of a model and repair are joined from no repair to full repair. Small "
+        "light dots are single splits, of which the paper shows one; those with a ratio above 2 "
+        "are not shown. Points to the right of the dotted line are certified.",
         needs=PAPER_SETS,
-        rows=rows_with_splits,
+        rows=panels.rows_with_splits,
         draw=panels.predictability,
     ),
     "utility": Panel(
@@ -84,7 +80,9 @@ PANELS: Mapping[str, Panel] = {
     "german-years": Panel(
         title="German, with each single year of age as a stratum",
         caption="Answers figure 3 for German: the only reading that brings utility down to 50%. "
-        "Points are over all splits together, bands hold 95% of the splits.",
+        "Points are over all splits together, bands hold 95% of the splits. One level is left, so "
+        "a geometric repair shrinks each column towards one value, which scaling to [0, 1] undoes: "
+        "it changes nothing until the column is one value.",
         needs=(),
         rows=year_rows,
         draw=panels.german_years,
@@ -141,6 +139,13 @@ PANELS: Mapping[str, Panel] = {
     ),
 }
 ADULT_SETS = ("adult", "adult-race", "adult-both")
+
+
+def reaches(name: str, curves: Curves, _: Mapping[str, Sequence[Row]]) -> list[Claim]:
+    """Return the claim that a data set can be repaired to an impact ratio of .8."""
+    return [paper.reaches_threshold(name, curves[name])]
+
+
 Answer = Callable[[Curves, Mapping[str, Sequence[Row]]], Iterable[Claim]]
 # In the order of the paper: the sweeps and figures that a claim needs, and what answers it.
 QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
@@ -154,7 +159,9 @@ QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
     (
         PAPER_SETS,
         lambda curves, _: [
+            paper.near_threshold(curves),
             paper.uncertified_versions(curves),
+            paper.decay(curves),
             paper.above_one(curves),
             paper.similar_methods(curves),
         ],
@@ -170,7 +177,7 @@ QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
         ("german", "german-years"),
         lambda curves, rows: [paper.german_utility(curves["german"], rows["german-years"])],
     ),
-    (("ricci",), lambda curves, _: [paper.ricci_rule(curves["ricci"])]),
+    *(((name,), partial(reaches, name)) for name in PAPER_SETS),
     (ADULT_SETS, lambda curves, _: [paper.joint_loss(curves)]),
     (
         ("comparison",),
@@ -189,22 +196,6 @@ QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
         ],
     ),
     (("study",), lambda _, rows: beyond.study(rows["study"])),
-)
-DEPARTURES = (
-    "Ricci and German are split many times, stratified by group and outcome; the paper has one "
-    "random split. A point is over all splits together, and single splits are shown beside.",
-    "C is chosen on at most 5,000 of the training rows.",
-    "A repair is fitted on the training rows and applied to the test rows. The paper does not say "
-    "whether its repair saw the test rows. With years of age as strata it is fitted on all rows.",
-    "Equal values are spread over the levels that they share by draw. The paper does not say how "
-    "it ranks equal values.",
-    "The paper does not name the columns that it kept. Here these are all numeric columns (of "
-    "Adult with fnlwgt, the census's sampling weight) and, of German, the categories whose UCI "
-    "codes have an order: checking status, savings, employment, job.",
-    "The other methods are run here, from their papers; Feldman et al. copied the numbers that "
-    "Zemel et al. printed, which are of other splits and columns.",
-    "The figures of the comparison call parity by its name in the paper, Zemel fairness. The paper "
-    "writes 2 BER for it; that is the BER of predicting the group from the model's selections.",
 )
 
 
@@ -255,7 +246,7 @@ def reproduce(
             raise OptionError(
                 f"only={name!r}: no such figure{nearest(name, PANELS)} (figures: {listed(PANELS)})"
             )
-    names = list(only) or list(PANELS)
+    names = list(dict.fromkeys(only)) or list(PANELS)
     folder = Path(out)
     try:
         # Tried at once: the sweeps may take half an hour, and only then is anything written.
@@ -283,8 +274,11 @@ def reproduce(
             figure = panel.draw(rows[name])
             write_panel(folder, name, rows=rows[name], figure=figure)
     claims = tuple(answers(curves, rows, is_quick=quick))
-    report = report_text(claims, names, settings=settings)
-    write_whole(folder / "REPORT.md", report)
+    report = PaperReport(
+        claims=claims, panels={name: PANELS[name] for name in names}, settings=settings
+    )
+    write_whole(folder / "REPORT.md", report_markdown(report))
+    write_whole(folder / "REPORT.html", report_page(report, folder))
     return Reproduction(claims=claims, figures=tuple(names), folder=folder)
 
 
@@ -320,45 +314,5 @@ def write_panel(folder: Path, name: str, *, rows: Sequence[Row], figure: Figure)
     # Without a date, so that the same run gives the same SVG; a PNG has none.
     metadata: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}}
     for ending, entries in metadata.items():
-        save = partial(figure.savefig, format=ending, dpi=200, metadata=entries)
+        save = partial(figure.savefig, format=ending, dpi=DPI, metadata=entries)
         replace_file(folder / f"{name}.{ending}", save)
-
-
-def report_text(claims: Sequence[Claim], names: Sequence[str], *, settings: Settings) -> str:
-    """Return the report as Markdown: departures, claims, figures.
-
-    Parameters
-    ----------
-    claims : sequence of Claim
-    names : sequence of str
-        The figures that were made.
-    settings : Settings
-    """
-    amounts = ", ".join(f"{amount:g}" for amount in settings.amounts)
-    lines = [
-        "# Feldman et al. (2015), rerun",
-        "",
-        f"fourfifths {fourfifths.__version__}; amounts {amounts}; Adult's own split; "
-        f"{settings.repeats} random splits of Ricci and German, two thirds of the rows for "
-        "training. LR and SVM are Liblinear's, their C chosen from 13 values by the BER in "
-        "three-fold cross-validation. Every figure is measured on test rows.",
-        *(("", QUICK_CAUTION) if settings.is_quick else ()),
-        "",
-        "## Where this differs from the paper",
-        "",
-        *(f"- {departure}" for departure in DEPARTURES),
-        "",
-        "## Claims",
-        "",
-        "| claim | measured | verdict | how it was judged |",
-        "| --- | --- | --- | --- |",
-    ]
-    lines += [
-        f"| {claim.claim} | {claim.measured} | **{claim.verdict}** | {claim.why} |"
-        for claim in claims
-    ]
-    for name in names:
-        panel = PANELS[name]
-        lines += ["", f"## {panel.title}", "", f"![{panel.title}]({name}.png)", ""]
-        lines += [panel.caption, "", f"Points: [{name}.csv]({name}.csv)."]
-    return "\n".join([*lines, ""])

@@ -26,6 +26,7 @@ from fourfifths._tradeoff.models import PaperModel
 from fourfifths._tradeoff.versions import chosen_auditors
 
 SEEDS = 3
+AUDITOR_OFFSET = 0.05  # between the marks of two auditors in the figure
 MEAN_DIFFERENCE = 0.5  # of every column, in standard deviations
 REPAIRS: Mapping[str, Mapping[str, object] | None] = {
     "no repair": None,
@@ -163,17 +164,20 @@ def simulated(features: Features, seed: int) -> tuple[FloatArray, BoolArray, Boo
 def draw_study(rows: Sequence[Row]) -> Figure:
     """Draw BER by feature, a line for each auditor, a row of panels for each repair."""
     features = list(dict.fromkeys(row["feature"] for row in rows))
-    figure, axes = new_figure(len(features), rows=len(REPAIRS), height=1.15)
+    answers = "the wish for a study in section 7"
+    figure, axes = new_figure(len(features), answers=answers, rows=len(REPAIRS), height=1.15)
     for repair, repair_axes in zip(REPAIRS, axes, strict=True):
         for feature, axis in zip(features, repair_axes, strict=True):
             chosen = [row for row in rows if (row["feature"], row["repair"]) == (feature, repair)]
             values = list(dict.fromkeys(row["value"] for row in chosen))
-            for auditor, color in zip(AUDITORS, OTHER_COLORS, strict=False):
+            for index, (auditor, color) in enumerate(zip(AUDITORS, OTHER_COLORS, strict=False)):
                 bers = [
                     np.mean([row[f"BER {auditor}"] for row in chosen if row["value"] == value])
                     for value in values
                 ]
-                axis.plot(range(len(values)), bers, "o-", color=color, markersize=2.5, linewidth=1)
+                # Side by side, since the paper's three auditors often agree.
+                across = np.arange(len(values)) + AUDITOR_OFFSET * (index - 1.5)
+                axis.plot(across, bers, "o-", color=color, markersize=2.5, linewidth=0.8)
             axis.set_xticks(range(len(values)), [f"{value:,g}" for value in values])
             axis.set_ylim(0, 0.6)
             axis.axhline(0.5, color=LINE, linestyle=":", linewidth=0.8)

@@ -187,9 +187,11 @@ def chosen_auditors(
     balanced error rate is lowest on held-out training rows.
     """
     paper_names: tuple[ModelName, ...] = get_args(ModelName)
-    others = [name for name in auditors if name not in paper_names]
+    certify_names = [name for name in auditors if name not in paper_names]
     members: dict[str, Any] = (
-        panel(others, is_category, random_state=random_state) if others or not auditors else {}
+        panel(certify_names, is_category, random_state=random_state)
+        if certify_names or not auditors
+        else {}
     )
     for name in paper_names:
         members[name] = PaperModel(name, tuple(is_category), random_state=random_state)
