@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from fourfifths._certify.verify import verify
     from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
     from fourfifths._evidence.compose import report
+    from fourfifths._evidence.filed import FiledVerification, sign, verify_file
     from fourfifths._evidence.report import Report
+    from fourfifths._evidence.signing import make_keys
     from fourfifths._impact.analyses.adjusted import (
         Adjusted,
         AttributeAdjusted,
@@ -48,6 +50,7 @@ __all__ = [
     "CertifiedAmount",
     "Check",
     "Cuts",
+    "FiledVerification",
     "FourfifthsError",
     "GroupAdjusted",
     "GroupCuts",
@@ -76,13 +79,16 @@ __all__ = [
     "impact",
     "impact_bound",
     "least_certified_amount",
+    "make_keys",
     "monitor",
     "read_table",
     "report",
+    "sign",
     "stages",
     "subgroups",
     "tradeoff",
     "verify",
+    "verify_file",
 ]
 
 # Loaded when first used, so that `fourfifths --help` does not wait for numpy and scipy.
@@ -129,6 +135,10 @@ _HOMES = {
     "subgroups": "_impact.analyses.subgroups",
     "tradeoff": "_tradeoff.tradeoff",
     "verify": "_certify.verify",
+    "verify_file": "_evidence.filed",
+    "sign": "_evidence.filed",
+    "make_keys": "_evidence.signing",
+    "FiledVerification": "_evidence.filed",
 }
 
 

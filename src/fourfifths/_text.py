@@ -47,6 +47,17 @@ def interval(limits: tuple[float, float], digits: int = 3) -> str:
     return f"{number(low, digits)} to {'...' if math.isnan(high) else number(high, digits)}"
 
 
+def rows_have(row_count: int) -> str:
+    """Return the beginning of a sentence about so many rows.
+
+    Examples
+    --------
+    >>> rows_have(1), rows_have(1_200)
+    ('1 row has', '1,200 rows have')
+    """
+    return "1 row has" if row_count == 1 else f"{row_count:,} rows have"
+
+
 def alternatives(names: str | Sequence[str]) -> str:
     """Return one name, or several joined by "or".
 

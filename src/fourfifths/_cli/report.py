@@ -12,39 +12,25 @@ import typer
 
 from fourfifths._cli.audit import MedianOf, SmallGroups, WeightsAre, counted
 from fourfifths._cli.options import (
-    AgeFrom,
-    Band,
     Columns,
-    DecimalMark,
-    ExactValues,
     Favorable,
-    HeaderRow,
-    Known,
-    On,
+    GroupingOptions,
     Outcome,
+    ReadingOptions,
     Reference,
     Seed,
     SeparateProtected,
-    Sheet,
     Source,
-    Unknown,
-    ages,
-    bands,
     check_writable,
     is_same_file,
-    opened,
     provenance_of,
     reference_of,
     signing_key,
-    with_births,
 )
 from fourfifths.errors import OptionError, OutputError
 
 if TYPE_CHECKING:
     from fourfifths._evidence.report import Report
-
-
-PACK_ENDING = ".zip"
 
 
 class PaperSize(StrEnum):
@@ -65,6 +51,7 @@ class ReportPart(StrEnum):
 
 def report(
     source: Source,
+    *,
     out: Annotated[
         Path,
         typer.Option(
@@ -171,15 +158,8 @@ def report(
             "[default: include]",
         ),
     ] = None,
-    band: Band = None,
-    age_from: AgeFrom = None,
-    on: On = None,
-    unknown: Unknown = None,
-    known: Known = None,
-    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
-    decimal: DecimalMark = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
+    grouping: GroupingOptions,
+    reading: ReadingOptions,
     random_state: Seed = 0,
 ) -> None:
     """Write a report to file: cover, finding, tables, charts, limits, method.
@@ -188,8 +168,8 @@ def report(
     """
     from fourfifths._evidence.compose import report as compose
     from fourfifths._evidence.fields import read_fields
-    from fourfifths._evidence.filed import subject_of
-    from fourfifths._evidence.pack import report_files, write_files, write_pack
+    from fourfifths._evidence.formats.registry import PACK_ENDING
+    from fourfifths._evidence.pack import report_files, write_files
     from fourfifths._evidence.report import Field
     from fourfifths._evidence.templates.ll144 import audits_json as discovery
     from fourfifths._results import json_text
@@ -197,23 +177,15 @@ def report(
 
     # Whatever could not be written is refused before anything is computed.
     check_out(source, out, audits_json=audits_json)
-    is_pack, is_folder = out.suffix.lower() == PACK_ENDING, not out.suffix
-    if sign is not None and not is_pack:
+    if sign is not None and out.suffix.lower() != PACK_ENDING:
         raise OptionError(f"--sign {sign}: signs a pack; name one: --out report.zip")
-    key = signing_key(sign, out)
+    signing_key(sign, out)
     stated = read_fields(field or (), fields)
     if audits_json is not None and template != "ll144":
         raise OptionError(f"--audits-json {audits_json}: belongs to --template ll144")
     discovery_content = None if audits_json is None else discovery(stated)
-    protected = with_births(protected, age_from)
-    table = opened(
-        source,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=decimal,
-        known=known,
-        exact_values=exact_values,
-    )
+    protected = grouping.protected(protected)
+    table = reading.open(source)
     origin = provenance_of(source)
     composed = compose(
         table,
@@ -228,9 +200,7 @@ def report(
         columns=columns,
         stages=stage or (),
         score=score,
-        bands=bands(band, age_from or protected),
-        ages=ages(age_from, on),
-        unknown=unknown or (),
+        **grouping.arguments(protected),
         random_state=random_state,
         audit_options={
             "weights": weights,
@@ -248,13 +218,10 @@ def report(
         ),
     )
     readable = for_readers(composed)
-    if is_pack:
-        files = report_files(readable, paper=paper.value)
-        write_pack(out, files, command=origin.command, data=subject_of(source), key=key)
-    elif is_folder:
-        write_files(out, report_files(readable, paper=paper.value))
+    if out.suffix:
+        readable.save(out, paper=paper.value, sign=sign)
     else:
-        readable.save(out, paper=paper.value)
+        write_files(out, report_files(readable, paper=paper.value))
     typer.echo(f"wrote {out}", err=True)
     if audits_json is not None:
         write_whole(audits_json, f"{json_text(discovery_content or {})}\n")
@@ -263,11 +230,12 @@ def report(
 
 def check_out(source: str, out: Path, *, audits_json: Path | None) -> None:
     """Refuse what could not be written: a format, a folder, or the file that is audited."""
-    from fourfifths._evidence.formats.registry import FORMATS, format_of
+    from fourfifths._evidence.formats.registry import PACK_ENDING, check_all_formats, format_of
 
-    has_all_formats = not out.suffix or out.suffix.lower() == PACK_ENDING
-    for ending in FORMATS if has_all_formats else (out.suffix,):
-        format_of(Path(f"{out}{ending}") if has_all_formats else out)
+    if not out.suffix or out.suffix.lower() == PACK_ENDING:
+        check_all_formats(out)
+    else:
+        format_of(out)
     for option, path in (("--out", out), ("--audits-json", audits_json)):
         if path is None:
             continue

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from fourfifths._cli.options import Format, check_writable, shell_document, show
-from fourfifths.errors import EvidenceError, OptionError
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    from fourfifths._evidence.signing import Subject
+from fourfifths.errors import OptionError
 
 NOT_VERIFIED = 1  # the exit code
 
@@ -51,101 +45,27 @@ def verify(
         typer.Option(metavar="PUBKEY", help="The public key that must have signed it."),
     ] = None,
 ) -> None:
-    """Check what was filed: run a certificate again, compare a pack with its manifest.
+    """Check what was filed: run certificates again, compare a pack with its manifest.
 
     The exit code is 0 if it is verified, 1 if not, and 2 if it cannot be checked.
     """
-    from fourfifths._evidence.filed import subject_of
+    from fourfifths._evidence.filed import verify_file
     from fourfifths._evidence.pack import is_pack
-
-    required = requirements(require)
-    trusted = None
-    if trust is not None:
-        from fourfifths._evidence.signing import load_public_key
-
-        trusted = load_public_key(trust)
-    check = pack_is_verified if is_pack(evidence) else json_is_verified
-    table = None if source is None else subject_of(source)
-    is_verified = check(evidence, source, table=table, required=required, trusted=trusted)
-    raise typer.Exit(0 if is_verified else NOT_VERIFIED)
-
-
-def pack_is_verified(
-    path: Path,
-    source: str | None,
-    *,
-    table: Subject | None,
-    required: dict[str, Any],
-    trusted: Ed25519PublicKey | None,
-) -> bool:
-    """Compare a pack with its manifest, and run the certificate in it again."""
-    from fourfifths._evidence.filed import verify_pack
-    from fourfifths._evidence.pack import CERTIFICATE, read_pack
-    from fourfifths._json import parse_json
-
-    pack = read_pack(path)
-    certificate = pack.files.get(CERTIFICATE)
-    if required and (source is None or certificate is None):
-        remedy = "name the table too" if source is None else "this pack has none"
-        raise OptionError(f"--require: is about the pack's {CERTIFICATE}, run again; {remedy}")
-    result = verify_pack(str(path), pack, table=table, trusted=trusted)
-    show(result, Format.TABLE)
-    if not result.is_verified or source is None or certificate is None:
-        return result.is_verified
-    try:
-        content = parse_json(certificate)
-    except ValueError as error:
-        raise EvidenceError(f"{path}: {CERTIFICATE}: not JSON: {error}") from None
-    return certificate_is_verified(content, source, required=required)
-
-
-def json_is_verified(
-    path: Path,
-    source: str | None,
-    *,
-    table: Subject | None,
-    required: dict[str, Any],
-    trusted: Ed25519PublicKey | None,
-) -> bool:
-    """Check a certificate or a saved repair, and the signature beside it."""
-    from fourfifths._certify.stated import read_certificate
-    from fourfifths._evidence.filed import verify_signature
-    from fourfifths._repair.saved import KIND, MAX_REPAIR_BYTES, load_repair
-
-    content = read_certificate(path, max_bytes=MAX_REPAIR_BYTES)
-    if "payloadType" in content:
-        raise EvidenceError(f"{path}: is a signature; name the file that it signs")
-    is_repair = content.get("kind") == KIND
-    if is_repair:
-        if required:
-            raise OptionError("--require: is about certificates, and this is a saved repair")
-        load_repair(path)
-    elif source is None:
-        raise OptionError(
-            f"{path}: a certificate is run again on its table; name that too, as in fourfifths "
-            "verify c.json loans.csv"
-        )
-    signature = verify_signature(path, table=table, trusted=trusted)
-    if is_repair or not signature.is_verified:
-        show(signature, Format.TABLE)
-        return signature.is_verified
-    return certificate_is_verified(content, str(source), required=required, facts=signature.facts)
-
-
-def certificate_is_verified(
-    content: Any, source: str, *, required: dict[str, Any], facts: Sequence[str] = ()
-) -> bool:
-    """Run a certificate again and show what comes of it, with facts about its file."""
-    from fourfifths._certify.verify import verify as run
     from fourfifths._report import print_document
 
-    if not isinstance(content, dict):
-        raise EvidenceError(f"expected a certificate, found {type(content).__name__}")
-    result = run(content, source, require=required)
-    page = shell_document(result)
-    signed = tuple(f"{fact}." for fact in facts)
-    print_document(replace(page, closing=(*signed, *page.closing)), sys.stdout)
-    return result.is_verified
+    result = verify_file(evidence, source, require=requirements(require), trust=trust)
+    is_in_pack = is_pack(evidence)
+    if is_in_pack or not result.certificates:
+        show(result, Format.TABLE)
+    for name, run in result.certificates.items():
+        page = shell_document(run)
+        if is_in_pack:
+            typer.echo(f"\n{name}")
+        else:
+            signed = tuple(f"{fact}." for fact in result.facts)
+            page = replace(page, closing=(*signed, *page.closing))
+        print_document(page, sys.stdout)
+    raise typer.Exit(0 if result.is_verified else NOT_VERIFIED)
 
 
 def requirements(text: str | None) -> dict[str, Any]:

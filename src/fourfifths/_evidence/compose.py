@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
 from typing import Any, get_args
 
 from fourfifths._evidence.evidence import Evidence, PartName, gather
 from fourfifths._evidence.fields import check_key
+from fourfifths._evidence.filed import subject_of
 from fourfifths._evidence.report import Field, Report, TemplateName
 from fourfifths._evidence.templates import BUILDERS, PARTS_OF_TEMPLATE, RULE_OF_TEMPLATE
 from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.rules import Rule
-from fourfifths._tables.table import TableLike
+from fourfifths._tables.table import TableLike, open_table
 from fourfifths.errors import OptionError, listed, nearest
 
 VERSIONED = ("numpy", "scipy", "scikit-learn", "duckdb", "narwhals")
@@ -101,8 +103,9 @@ def report(
             f"rule={profile.name!r}: the template 'll144' is what {required} asks to publish; "
             "leave the rule out, or choose another template"
         )
+    opened = open_table(table)
     evidence = gather(
-        table,
+        opened,
         parts=PARTS_OF_TEMPLATE[template] if parts is None else parts,
         protected=protected,
         outcome=outcome,
@@ -118,7 +121,24 @@ def report(
         random_state=random_state,
         audit_options=audit_options,
     )
-    return BUILDERS[template](evidence, stated, (*origin, *provenance_fields(evidence)))
+    data = subject_of(opened)
+    stated_keys = {field.key for field in origin}
+    file_fields = (
+        ()
+        if data is None
+        else (
+            Field(key="file", label="File", text=data.name),
+            Field(key="sha256", label="SHA-256 of the file", text=data.sha256),
+        )
+    )
+    provenance = (
+        *origin,
+        *(field for field in file_fields if field.key not in stated_keys),
+        *provenance_fields(evidence),
+    )
+    built = BUILDERS[template](evidence, stated, provenance)
+    command = next((field.text for field in origin if field.key == "command"), "")
+    return replace(built, command=command, data=data)
 
 
 def provenance_fields(evidence: Evidence) -> tuple[Field, ...]:

@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeVar
 from fourfifths._arrays import IntArray
 from fourfifths._certify.certify import certify
 from fourfifths._certify.result import Certificate
-from fourfifths._effect.effect import AuditRoles
 from fourfifths._effect.files import repair_file
 from fourfifths._effect.result import RepairEffect
+from fourfifths._effect.roles import AuditRoles
 from fourfifths._impact.analyses.cuts import Cuts, cuts
 from fourfifths._impact.analyses.stages import Stages, stages
 from fourfifths._impact.impact import impact

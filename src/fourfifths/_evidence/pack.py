@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import platform
+import re
 import stat
 import struct
 import unicodedata
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "fourfifths/pack/1"
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
-CERTIFICATE = "certificate.json"  # which `fourfifths verify` runs again
+# Which `fourfifths verify` runs again: one, or one for each protected column.
+CERTIFICATE_NAME = re.compile(r"certificate(-\d+)?\.json")
 MANIFEST_FIELDS = {
     *("schema", "fourfifths", "command", "environment", "data", "files", "content_sha256"),
 }
@@ -88,6 +90,12 @@ class Pack:
     problems: tuple[str, ...]
     is_as_written: bool
 
+    @property
+    def certificates(self) -> dict[str, bytes]:
+        """The certificates in it, by name."""
+        names = sorted(self.files, key=lambda name: (len(name), name))
+        return {name: self.files[name] for name in names if CERTIFICATE_NAME.fullmatch(name)}
+
 
 # --- writing ---
 
@@ -107,11 +115,25 @@ def report_files(report: Report, *, paper: Paper = "letter") -> dict[str, bytes]
         for ending in FORMATS
     }
     certificates = [part.result for part in report.parts if isinstance(part.result, Certificate)]
-    stem = Path(CERTIFICATE).stem
     for number, certificate in enumerate(certificates, start=1):
-        name = CERTIFICATE if len(certificates) == 1 else f"{stem}-{number}.json"
-        files[name] = f"{certificate.to_json()}\n".encode()
+        ordinal = "" if len(certificates) == 1 else f"-{number}"
+        files[f"certificate{ordinal}.json"] = certificate_json(certificate, report)
     return files
+
+
+def certificate_json(certificate: Certificate, report: Report) -> bytes:
+    """Return a certificate of a report, with the provenance that one of the shell has."""
+    content = certificate.to_dict()
+    if report.data is not None:
+        dates = [field.text for field in report.provenance if field.key == "date"]
+        content["provenance"] = {
+            "command": report.command,
+            "date": dates[0] if dates else "",
+            "version": version("fourfifths"),
+            "file": report.data.name,
+            "sha256": report.data.sha256,
+        }
+    return f"{json_text(sealed(content))}\n".encode()
 
 
 def write_pack(
@@ -128,8 +150,8 @@ def write_pack(
     ----------
     path : Path
     files : mapping of str to bytes
-        By their names in the pack. A certificate is called ``certificate.json``: `fourfifths
-        verify` runs it again.
+        By their names in the pack. Certificates are called ``certificate.json``, or
+        ``certificate-1.json`` and so on: `fourfifths verify` runs them again.
     command : str
         The command that made the report.
     data : Subject or None
@@ -148,11 +170,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
     except OSError as error:
         raise OutputError(f"{folder}: cannot be made: {error.strerror}") from error
     for name in files:
-        replace_file(folder / name, partial(_write_bytes, files[name]))
-
-
-def _write_bytes(content: bytes, path: Path) -> None:
-    path.write_bytes(content)
+        replace_file(folder / name, partial(Path.write_bytes, data=files[name]))
 
 
 def pack_bytes(
@@ -225,14 +243,14 @@ def name_problem(name: str) -> str:
     >>> name_problem("tables/race.csv"), name_problem("../x")
     ('', 'it leads out of the pack, or to no file')
     """
-    parts = name.split("/")
+    segments = name.split("/")
     if not 0 < len(name) <= MAX_NAME_LENGTH:
         return f"expected up to {MAX_NAME_LENGTH} letters"
-    if any(part in ("", ".", "..") for part in parts):
+    if any(segment in ("", ".", "..") for segment in segments):
         return "it leads out of the pack, or to no file"
     if {*name} & NOT_IN_NAMES or not name.isprintable():
         return "it holds a sign that file names may not have everywhere"
-    if any(part != part.strip() or part.endswith(".") for part in parts):
+    if any(segment != segment.strip() or segment.endswith(".") for segment in segments):
         return "a name in it begins or ends with a space, or ends with a full stop"
     if unicodedata.normalize("NFC", name) != name:
         return "its letters and accents are apart"

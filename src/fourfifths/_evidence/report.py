@@ -18,11 +18,20 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from fourfifths._evidence.formats.registry import Paper, format_of, render
+from fourfifths._evidence.formats.registry import (
+    PACK_ENDING,
+    Paper,
+    check_all_formats,
+    format_of,
+    render,
+)
+from fourfifths._evidence.pack import report_files, write_pack
+from fourfifths._evidence.signing import Subject, load_private_key
 from fourfifths._report.charts.chart import Chart
 from fourfifths._report.document import Document, Section, Sheet, Tone
 from fourfifths._results import Result
 from fourfifths._tables.files import replace_file
+from fourfifths.errors import OptionError
 
 TemplateName = Literal["full", "ll144", "ugesp", "model-card"]
 NOT_STATED = "not stated"
@@ -148,6 +157,10 @@ class Report:
         where the date and the version are, so that two runs differ only there.
     language : str
         The language of the texts, for readers that speak: "en".
+    command : str
+        The command that made it, for the manifest of a pack.
+    data : Subject or None
+        The file that it is about, for the manifest of a pack; None if the table is no file.
     """
 
     title: str
@@ -162,16 +175,27 @@ class Report:
     terms: tuple[Term, ...] = ()
     provenance: tuple[Field, ...] = ()
     language: str = "en"
+    command: str = ""
+    data: Subject | None = None
 
-    def save(self, path: str | PathLike[str], *, paper: Paper = "letter") -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        paper: Paper = "letter",
+        sign: str | PathLike[str] | None = None,
+    ) -> None:
         """Write the report; the ending of the name says the format. It appears whole or not at all.
 
         Parameters
         ----------
         path : str or path
-            A name ending in .html, .pdf, .docx, .xlsx, .md or .json.
+            A name ending in .html, .pdf, .docx, .xlsx, .md or .json; or in .zip: a pack of all of
+            them, which `verify_file` checks.
         paper : {"letter", "a4"}
             The size of the pages of .pdf and .docx.
+        sign : path, optional
+            A private key, as `make_keys` writes it, that signs a pack.
 
         Raises
         ------
@@ -181,6 +205,15 @@ class Report:
             If the file cannot be written.
         """
         target = Path(path)
+        is_pack = target.suffix.lower() == PACK_ENDING
+        if sign is not None and not is_pack:
+            raise OptionError(f"sign={str(sign)!r}: signs a pack; name one, as in report.zip")
+        if is_pack:
+            check_all_formats(target)
+            key = None if sign is None else load_private_key(Path(sign))
+            files = report_files(self, paper=paper)
+            write_pack(target, files, command=self.command, data=self.data, key=key)
+            return
         content = render(self, format_of(target), paper=paper)
         replace_file(target, lambda temporary: temporary.write_bytes(content))
 
@@ -206,8 +239,23 @@ class Report:
             ],
             "limits": list(self.limits),
             "method": list(self.method),
-            "provenance": {field.key: field.text for field in self.provenance},
+            "provenance": provenance_texts(self.provenance),
         }
+
+
+def provenance_texts(fields: tuple[Field, ...]) -> dict[str, str | list[str]]:
+    """Return the lines of the provenance by key; a key of several lines has a list.
+
+    Examples
+    --------
+    >>> hashes = [Field(key="data_sha256", label="", text=text) for text in ("1f", "2e")]
+    >>> provenance_texts((Field(key="table", label="", text="loans"), *hashes))
+    {'table': 'loans', 'data_sha256': ['1f', '2e']}
+    """
+    texts: dict[str, list[str]] = {}
+    for field in fields:
+        texts.setdefault(field.key, []).append(field.text)
+    return {key: lines[0] if len(lines) == 1 else lines for key, lines in texts.items()}
 
 
 def document_part(

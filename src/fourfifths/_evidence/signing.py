@@ -81,15 +81,21 @@ class SignatureCheck:
 # --- keys ---
 
 
-def make_keys(path: Path) -> tuple[Path, Path]:
+def make_keys(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     """Write a new private key, which only its owner may read, and its public key; never overwrite.
 
     Parameters
     ----------
-    path : Path
+    path : path
         Of the private key; the public one has the same name and ``.pub``.
+
+    Returns
+    -------
+    tuple of Path
+        The private and the public key.
     """
     check_installed()
+    path = Path(path)
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519
 

@@ -102,8 +102,8 @@ def legend(groups: Sequence[GroupImpact]) -> str:
     sentences = [f"{'; '.join(texts)}."]
     if methods:
         ways = [
-            f"{INTERVAL_METHODS[method]}{f' {place}' if len(methods) > 1 else ''}"
-            for method, place in zip(methods, where, strict=False)
+            f"{INTERVAL_METHODS[method]}{f' {used_for}' if len(methods) > 1 else ''}"
+            for method, used_for in zip(methods, where, strict=False)
         ]
         sentences.append(f"Intervals of the ratios: {', '.join(ways)}.")
     return " ".join([*sentences, "A finding names the test that it rests on. Not legal advice."])

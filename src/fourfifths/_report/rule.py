@@ -34,32 +34,32 @@ def arithmetic_text(rule: Rule) -> str:
     """Return how a rule reads the figures, in one paragraph."""
     if rule.is_checklist:
         return f"decided by {DECISIONS[rule.decision]}."
-    parts = [f"decided by {DECISIONS[rule.decision]}"]
-    parts.append(
+    clauses = [f"decided by {DECISIONS[rule.decision]}"]
+    clauses.append(
         "compared with the highest rate"
         if rule.reference == "highest"
         else "compared with a designated group"
     )
     if rule.lines:
         lines = " and ".join(f"{rule.boundary} {line}" for line in rule.lines)
-        parts.append(f"{'line' if rule.line_is == 'decisive' else 'trigger'}: {lines}")
+        clauses.append(f"{'line' if rule.line_is == 'decisive' else 'trigger'}: {lines}")
     if rule.gap:
-        parts.append(f"gap: at least {100 * float(rule.gap):g} points")
+        clauses.append(f"gap: at least {100 * float(rule.gap):g} points")
     if rule.standard_deviations is not None:
         counts = [rule.standard_deviations, rule.strong_standard_deviations]
-        parts.append(
+        clauses.append(
             f"test: {' and '.join(f'{count:g}' for count in counts if count)} standard deviations"
         )
     elif "test" in rule.decision:
-        parts.append("test: p below 5%")
+        clauses.append("test: p below 5%")
     if rule.total_minority:
-        parts.append("all other groups together are compared as well")
+        clauses.append("all other groups together are compared as well")
     if rule.minimum_share:
         share = f"{float(rule.minimum_share):.0%}"
-        parts.append(f"a group under {share} of the rows {SMALL_GROUPS[rule.small_groups]}")
+        clauses.append(f"a group under {share} of the rows {SMALL_GROUPS[rule.small_groups]}")
     if rule.minimum_rows:
-        parts.append(f"a reference chosen by its rate has at least {rule.minimum_rows} rows")
-    return f"{'; '.join(parts)}."
+        clauses.append(f"a reference chosen by its rate has at least {rule.minimum_rows} rows")
+    return f"{'; '.join(clauses)}."
 
 
 def status_text(rule: Rule) -> str:

@@ -10,7 +10,13 @@ import pytest
 
 from fourfifths._cli.main import main
 from fourfifths._evidence.formats import registry
-from fourfifths._evidence.formats.registry import FORMATS, ReportFormat, format_of, render
+from fourfifths._evidence.formats.registry import (
+    FORMATS,
+    ReportFormat,
+    check_all_formats,
+    format_of,
+    render,
+)
 from fourfifths._evidence.report import Report
 from fourfifths.errors import OptionError
 
@@ -68,3 +74,17 @@ def test_a_size_of_paper_that_there_is_not(tmp_path):
     with pytest.raises(OptionError, match=r"paper='A5': expected one of 'letter', 'a4'"):
         REPORT.save(tmp_path / "t.pdf", paper="A5")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pack_names_all_that_is_to_be_installed(monkeypatch):
+    forms = {
+        ".pdf": ReportFormat(module="no_pdf", function="render", extra="pdf"),
+        ".docx": ReportFormat(module="no_docx", function="render", extra="office"),
+        ".xlsx": ReportFormat(module="no_xlsx", function="render", extra="office"),
+    }
+    monkeypatch.setattr(registry, "FORMATS", forms)
+    expected = (
+        r"out='r\.zip': has the report in every format.*pip install 'fourfifths\[pdf,office\]'"
+    )
+    with pytest.raises(OptionError, match=expected):
+        check_all_formats(Path("r.zip"))

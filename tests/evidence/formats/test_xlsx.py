@@ -181,6 +181,15 @@ def test_names_of_sheets_are_legal_and_differ():
     assert workbook(filed).sheetnames == ["Report", "Report 2", "report 3", "report 4"]
 
 
+def test_a_sheet_named_after_emoji_can_be_written():
+    # 24 signs that Excel counts as 48.
+    title = "\N{WAVING HAND SIGN}" * 24
+    sheet = Sheet(title=title, headers=("name", "n"), rows=(("a", "1"),))
+    part = Part(id="a", title="A", sections=(Section(sheets=(sheet, sheet)),))
+    names = workbook(Report(title="t", template="full", parts=(part,))).sheetnames
+    assert names[-2:] == [title[:15], f"{title[:14]} 2"]
+
+
 def test_the_same_report_gives_the_same_bytes(memo):
     dated = replace(memo, provenance=(Field(key="date", label="d", text="2026-11-18 10:00 UTC"),))
     content = report_xlsx(dated)

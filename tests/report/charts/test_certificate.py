@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import fourfifths
 from fourfifths._report.charts import to_charts
+from fourfifths._report.charts.certificate import floor_chart
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +37,14 @@ def test_every_auditor_has_a_mark_with_its_limits(certificate):
     for mark, auditor in zip(auditors.marks, pair.auditors, strict=True):
         assert (mark.kind == "indicated") == (auditor.interval[1] <= pair.ber_threshold)
     assert "0.5 is guessing" in auditors.title
+
+
+def test_a_verdict_that_rests_on_harm_to_the_reference_says_so(certificate):
+    pair = certificate.worst
+    harmless = tuple(
+        replace(auditor, impact_floor_interval=(0.7, 0.95)) for auditor in pair.auditors
+    )
+    changed = replace(pair, verdict="not certified", auditors=harmless)
+    title = floor_chart(certificate, changed).title
+    assert title.startswith(f"not certified, because of rules that harm {pair.reference}: ")
+    assert title.endswith("not shown to be below 0.8")

@@ -32,3 +32,17 @@ def test_the_funnel_multiplies_the_rates_of_the_steps():
     assert [label for _, label in funnel.x_labels] == ["all rows", "passed", "promoted"]
     # (11 / 48) / (35 / 259)
     assert bottom_line.marks[0].value == pytest.approx(1.696, abs=0.001)
+
+
+def test_of_many_groups_the_highest_and_the_lowest_are_drawn():
+    # Of 10 in group k, k pass.
+    rows = [
+        (f"g{number}", "yes" if index < number else "no")
+        for number in range(1, 9)
+        for index in range(10)
+    ]
+    table = pd.DataFrame(rows, columns=["group", "passed"])
+    funnel, _ = to_charts(fourfifths.stages(table, protected="group", stages=["passed"]))
+    assert [curve.label for curve in funnel.curves] == ["g1", "g2", "g3", "g4", "g8"]
+    assert funnel.title.endswith("; the highest and the lowest 4 of 8 groups are drawn")
+    assert all(f"g{number}: all rows" in funnel.alt for number in range(1, 9))

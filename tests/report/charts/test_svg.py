@@ -16,7 +16,15 @@ from fourfifths._report.charts.chart import (
     Line,
     Mark,
 )
-from fourfifths._report.charts.svg import MAX_LABEL, chart_svg, runs, scale, ticks
+from fourfifths._report.charts.svg import (
+    LETTER_WIDTH,
+    MAX_LABEL,
+    WIDTH,
+    chart_svg,
+    runs,
+    scale,
+    ticks,
+)
 
 NAN = math.nan
 KINDS = ("indicated", "judged", "not judged", "reference")
@@ -81,10 +89,17 @@ def test_the_text_alternative_has_title_and_numbers():
     assert drawn(chart).get("role") == "img"
 
 
-def test_labels_of_lines_that_are_close_stand_to_the_sides():
-    lines = (Line(value=0.48, label="must exceed 0.480"), Line(value=0.5, label="guessing"))
-    texts = {text.text: text.get("text-anchor") for text in drawn(dots(lines=lines)).iter("text")}
-    assert (texts["must exceed 0.480"], texts["guessing"]) == ("end", "start")
+@pytest.mark.parametrize("threshold", [0.01, 0.3, 0.48, 0.4999, 0.5, 0.99, 1.4])
+def test_labels_of_lines_do_not_overlap_and_stay_in_the_chart(threshold):
+    lines = (Line(value=threshold, label="must exceed 0.480"), Line(value=0.5, label="guessing"))
+    spans = sorted(
+        (float(text.get("x")), float(text.get("x")) + LETTER_WIDTH * len(text.text))
+        for text in drawn(dots(lines=lines)).iter("text")
+        if text.text in ("must exceed 0.480", "guessing")
+    )
+    assert spans[0][1] < spans[1][0]
+    assert spans[0][0] >= 0
+    assert spans[1][1] <= WIDTH
 
 
 def test_a_gap_divides_a_curve():

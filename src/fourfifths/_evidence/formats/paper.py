@@ -64,12 +64,12 @@ def narrow_sheets(sheet: Sheet) -> Iterator[Sheet]:
     names = sheet.name_columns
     count = len(sheet.headers) - names
     room = max(MAX_COLUMNS - names, 1)
-    parts = -(-count // room) or 1
-    for part in range(parts):
-        start, end = (names + count * edge // parts for edge in (part, part + 1))
+    sheet_count = -(-count // room) or 1
+    for number in range(sheet_count):
+        start, end = (names + count * edge // sheet_count for edge in (number, number + 1))
         yield replace(
             sheet,
-            title=sheet.title if part == 0 else f"{sheet.title} (continued)",
+            title=sheet.title if number == 0 else f"{sheet.title} (continued)",
             headers=tuple(
                 cut_off(header, MAX_HEAD)
                 for header in (*sheet.headers[:names], *sheet.headers[start:end])

@@ -43,6 +43,7 @@ class ReportFormat:
     has_pages: bool = False
 
 
+PACK_ENDING = ".zip"
 FORMATS: Mapping[str, ReportFormat] = {
     ".html": ReportFormat(module="html", function="report_html"),
     ".md": ReportFormat(module="markdown", function="report_markdown"),
@@ -65,7 +66,7 @@ def format_of(path: Path) -> ReportFormat:
     if ending not in FORMATS:
         raise OptionError(
             f"out={str(path)!r}: a report cannot be written as {ending or 'a file without ending'};"
-            f" expected a name ending in {listed(FORMATS)}"
+            f" expected a name ending in {listed((*FORMATS, PACK_ENDING))}"
         )
     form = FORMATS[ending]
     try:
@@ -76,6 +77,22 @@ def format_of(path: Path) -> ReportFormat:
             f"pip install 'fourfifths[{form.extra}]'"
         ) from error
     return form
+
+
+def check_all_formats(path: Path) -> None:
+    """Refuse a pack or a folder, which have every format, unless all packages are installed."""
+    missing: dict[str, str] = {}
+    for form in FORMATS.values():
+        try:
+            import_module(f"{__package__}.{form.module}")
+        except ImportError as error:
+            missing.setdefault(form.extra, error.name or form.module)
+    if missing:
+        raise OptionError(
+            f"out={str(path)!r}: has the report in every format, which needs "
+            f"{listed([*missing.values()])}, not installed; pip install "
+            f"'fourfifths[{','.join(missing)}]'"
+        )
 
 
 def render(report: Report, form: ReportFormat, *, paper: Paper = "letter") -> bytes:

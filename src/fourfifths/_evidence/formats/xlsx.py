@@ -215,7 +215,7 @@ def with_formulas(records: Sequence[Record]) -> list[dict[str, Any]]:
         for name in records[0]
         for column in ((name, f"{name} {FORMULA_MARK}") if name in figures else (name,))
     ]
-    places = {name: columns.index(name) for name in columns}
+    column_numbers = {name: columns.index(name) for name in columns}
     references = {
         (*context_of(record), record["group"]): index for index, record in enumerate(records)
     }
@@ -225,7 +225,7 @@ def with_formulas(records: Sequence[Record]) -> list[dict[str, Any]]:
         row = {name: record.get(name) for name in columns}
         if reference is not None:
             for name in figures:
-                formula = formula_of(name, records, index, reference, places)
+                formula = formula_of(name, records, index, reference, column_numbers)
                 if formula is None or record[name] is None:
                     continue
                 if not math.isclose(formula.value, record[name], rel_tol=CLOSE, abs_tol=CLOSE):
@@ -245,7 +245,7 @@ def formula_of(
     records: Sequence[Record],
     index: int,
     reference: int,
-    places: Mapping[str, int],
+    column_numbers: Mapping[str, int],
 ) -> Formula | None:
     """Return the formula of a figure in a row, with its value; None where it would divide by 0."""
     n, selected = records[index]["n"], records[index]["selected"]
@@ -261,7 +261,7 @@ def formula_of(
     }
 
     def cell(column: str, row: int) -> str:
-        text: str = xl_rowcol_to_cell(row + 1, places[column])
+        text: str = xl_rowcol_to_cell(row + 1, column_numbers[column])
         return text
 
     rate = f"selection_rate {FORMULA_MARK}"
@@ -312,6 +312,17 @@ def part_lines(part: Part) -> list[tuple[str, str]]:
     ]
 
 
+def beginning(text: str, length: int) -> str:
+    """Return the beginning of a text as long as Excel counts: a sign like an emoji is two.
+
+    Examples
+    --------
+    >>> beginning("abc", 2), beginning("\N{WAVING HAND SIGN}bc", 2)
+    ('ab', '\N{WAVING HAND SIGN}')
+    """
+    return text.encode("utf-16-le")[: 2 * length].decode("utf-16-le", errors="ignore")
+
+
 def sheet_name(title: str, taken: Sequence[str]) -> str:
     """Return a title as the name of a sheet, unlike those that are taken.
 
@@ -322,13 +333,13 @@ def sheet_name(title: str, taken: Sequence[str]) -> str:
     """
     # What follows a semicolon explains marks in the table.
     text = FORBIDDEN_IN_NAMES.sub(" ", printable(title.partition(";")[0]))
-    text = " ".join(text.split())[:MAX_SHEET_NAME].strip(" '") or "Sheet"
+    text = beginning(" ".join(text.split()), MAX_SHEET_NAME).strip(" '") or "Sheet"
     lowered = {name.lower() for name in (*taken, *RESERVED_NAMES)}
     name, number = text, 1
     while name.lower() in lowered:
         number += 1
         ending = f" {number}"
-        name = text[: MAX_SHEET_NAME - len(ending)].rstrip(" '") + ending
+        name = beginning(text, MAX_SHEET_NAME - len(ending)).rstrip(" '") + ending
     return name
 
 

@@ -105,7 +105,7 @@ def category_section(
                 f"{group.n:,}",
                 f"{group.selected:,}",
                 percentage(group.selection_rate),
-                "excluded" if group.finding == EXCLUDED else two_digits(group.impact_ratio),
+                "excluded" if group.finding == EXCLUDED else three_digits(group.impact_ratio),
             )
             for group in attribute.groups
         ),
@@ -127,7 +127,7 @@ def category_section(
 
 
 def percentage(rate: float) -> str:
-    """Return a rate in percent, with one decimal as in the rule's own tables.
+    """Return a rate in percent, rounded to one decimal, the most that the rule's tables have.
 
     Examples
     --------
@@ -137,9 +137,17 @@ def percentage(rate: float) -> str:
     return UNDEFINED if rate != rate else f"{100 * rate:.1f}%"
 
 
-def two_digits(ratio: float) -> str:
-    """Return a ratio with two decimals as in the rule's own tables; undefined is a dash."""
-    return UNDEFINED if ratio != ratio else f"{ratio:.2f}"
+def three_digits(ratio: float) -> str:
+    """Return a ratio rounded to three decimals, the most that the rule's tables have.
+
+    The tables of 6 RCNY 5-301 have two or three. With two, 0.796 would be shown as 0.80.
+
+    Examples
+    --------
+    >>> three_digits((555 / 1181) / (667 / 1390)), three_digits(float("nan"))
+    ('0.979', '-')
+    """
+    return UNDEFINED if ratio != ratio else f"{ratio:.3f}"
 
 
 def audits_json(stated: Mapping[str, str]) -> dict[str, Any]:

@@ -28,6 +28,25 @@ TITLES = {
     "tradeoff": "Search for less discriminatory alternatives",
 }
 
+QUESTIONS = {
+    "stages": "Where in the process do groups fall behind? Each stage is measured among those who "
+    "reached it.",
+    "cuts": "What if the cut were higher or lower? The impact ratio is computed at every score at "
+    "which a cut could be made.",
+    "certificate": "Could a rule that sees only the other columns, and not the group, still select "
+    "one group much less often? Classifiers, called auditors here, try to predict the group from "
+    "these columns: the better they predict it, the lower the impact ratio that a rule can have. "
+    "'Certified' means that none of them found a rule below the threshold.",
+    "repair": "What if the columns were changed so that they no longer reveal the group? Nothing "
+    "was changed in the file: this shows what a repair would do, and what auditors find before and "
+    "after it, on rows that the repair was not fitted to.",
+    "proof": "What holds for every rule, also one that nobody has tried? A repair by blocks puts "
+    "each row into one of a few blocks, in the same shares for every group, and writes the same "
+    "values for all rows of a block. So a rule can select by block only.",
+    "tradeoff": "What would a model with less impact cost? A model of the outcome is fitted to the "
+    "table with no, half and full repair.",
+}
+
 
 def section_of(attribute: AttributeImpact, *topics: SheetTopic) -> Section:
     """Return the tables of an attribute about some topics, without sentences."""
@@ -110,9 +129,20 @@ def result_part(
     # The rule is said once, with the finding.
     rule_texts = {*rule_paragraphs(evidence.impact.rule), rule_line(evidence.impact.rule)}
     document = to_document(result)
-    part = document_part(document, id=name, title=heading, charts=to_charts(result), result=result)
+    # The bottom line of stages is the audit itself, whose charts are there already.
+    audit_charts = {(chart.title, chart.alt) for chart in to_charts(evidence.impact)}
+    charts = tuple(
+        chart for chart in to_charts(result) if (chart.title, chart.alt) not in audit_charts
+    )
+    part = document_part(document, id=name, title=heading, charts=charts, result=result)
     explanations = tuple(text for text in part.explanations if text not in rule_texts)
-    return (replace(part, explanations=explanations),)
+    return (with_question(replace(part, explanations=explanations), name),)
+
+
+def with_question(part: Part, name: str) -> Part:
+    """Return a part that says what it asks after its answer, for readers new to the method."""
+    answer, *rest = part.paragraphs
+    return replace(part, paragraphs=(answer, QUESTIONS[name], *rest))
 
 
 def certificate_parts(evidence: Evidence) -> tuple[Part, ...]:
@@ -130,10 +160,12 @@ def certificate_parts(evidence: Evidence) -> tuple[Part, ...]:
         )
         rates = ", ".join(f"{group} {rate:.1%}" for group, rate in witness.rates.items())
         sentence = (
-            f"The most harmful rule found (witness), by {witness.auditor}: {witness.rule}. It "
-            f"selects {rates}."
+            f"The most harmful rule found (the witness), by the auditor {witness.auditor}: "
+            f"{witness.rule}. It selects {rates}."
         )
-        parts.append(replace(part, paragraphs=(*part.paragraphs, sentence)))
+        parts.append(
+            with_question(replace(part, paragraphs=(*part.paragraphs, sentence)), "certificate")
+        )
     for name, problem in evidence.problems.items():
         if name.startswith(CERTIFICATE_OF):
             title = f"{TITLES['certificate']}, by {name.removeprefix(CERTIFICATE_OF).strip()}"
@@ -153,15 +185,14 @@ def repair_parts(evidence: Evidence) -> tuple[Part, ...]:
         charts = to_charts(proof)
         if repaired.counts is not None and proof.pairs:
             charts = (*charts, block_chart(repaired.counts, labels=repaired.labels))
-        parts.append(
-            document_part(
-                to_document(proof),
-                id="proof",
-                title="What is proven of the repaired table",
-                charts=charts,
-                result=proof,
-            )
+        part = document_part(
+            to_document(proof),
+            id="proof",
+            title="What is proven of the repaired table",
+            charts=charts,
+            result=proof,
         )
+        parts.append(with_question(part, "proof"))
     return tuple(parts)
 
 

@@ -35,9 +35,15 @@ def floor_chart(certificate: Certificate, pair: PairCertificate) -> CurveChart:
     low, high = decisive.impact_floor_interval
     is_below = high < certificate.threshold
     side = "below" if is_below else "not shown to be below"
+    # The curve is of rules that harm the group; the verdict may rest on rules that harm the other.
+    verdict = (
+        f"{pair.verdict}, because of rules that harm {pair.reference}"
+        if pair.verdict == "not certified" and not is_below
+        else pair.verdict
+    )
     return CurveChart(
         title=(
-            f"{pair.verdict}: a rule that selects {pair.beta:.1%} of {pair.group} can have an "
+            f"{verdict}: a rule that selects {pair.beta:.1%} of {pair.group} can have an "
             f"impact ratio of {number(decisive.impact_floor)}, {side} {certificate.threshold:g}"
         ),
         alt=(
@@ -49,7 +55,7 @@ def floor_chart(certificate: Certificate, pair: PairCertificate) -> CurveChart:
         y_axis="lowest impact ratio found",
         curves=(
             Curve(
-                label=f"floor, found by {pair.strongest}, and down to its lower limit",
+                label=f"lowest ratio found (auditor {pair.strongest}); shaded to its lower limit",
                 x=tuple(SELECTION_RATES.tolist()),
                 y=tuple(floor.tolist()),
                 low=tuple(lower.tolist()),
@@ -70,7 +76,7 @@ def floor_chart(certificate: Certificate, pair: PairCertificate) -> CurveChart:
             (
                 pair.beta,
                 Mark(
-                    label=f"limits at beta, {decisive.name}",
+                    label=f"the ratio at beta and its limits (auditor {decisive.name})",
                     value=decisive.impact_floor,
                     low=low,
                     high=high,
@@ -106,8 +112,8 @@ def auditor_chart(pair: PairCertificate) -> DotChart:
     }
     return DotChart(
         title=(
-            f"{strongest.name} predicts who is {pair.group} with a balanced error rate of "
-            f"{number(strongest.balanced_error_rate)}; 0.5 is guessing"
+            f"The auditor {strongest.name} predicts who is {pair.group}: balanced error rate "
+            f"{number(strongest.balanced_error_rate)}, where 0.5 is guessing"
         ),
         alt=" ".join(
             f"{auditor.name}: balanced error rate {number(auditor.balanced_error_rate)}, limits "

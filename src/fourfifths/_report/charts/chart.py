@@ -170,6 +170,8 @@ class BarChart:
 
 
 Chart = DotChart | CurveChart | BarChart
+# Of more curves a reader could not tell which is which.
+MAX_CURVES = 5
 
 
 @singledispatch

@@ -9,7 +9,7 @@ import numpy as np
 
 from fourfifths._impact.analyses.cuts import MAX_DENOMINATOR, AttributeCuts, Cuts
 from fourfifths._report.analyses.cuts import shown_cuts
-from fourfifths._report.charts.chart import Curve, CurveChart, Line, to_charts
+from fourfifths._report.charts.chart import MAX_CURVES, Curve, CurveChart, Line, to_charts
 from fourfifths._text import number, number_text
 
 MAX_CUTS_DRAWN = 150
@@ -27,29 +27,33 @@ def cuts_charts(result: Cuts) -> tuple[CurveChart, ...]:
 def cuts_chart(result: Cuts, attribute: AttributeCuts) -> CurveChart:
     """Return the impact ratios of an attribute's groups over the cuts."""
     line = str(Fraction(str(result.threshold)).limit_denominator(MAX_DENOMINATOR))
-    shown = shown_cuts(result.selected, limit=MAX_CUTS_DRAWN)
+    indices = shown_cuts(result.selected, limit=MAX_CUTS_DRAWN)
     compared = [group for group in attribute.groups if group.group != attribute.reference]
-    has_bands = len(compared) <= MAX_BANDS
+    below = {group.group: sum(run.cuts for run in group.below) for group in compared}
+    most_below = sorted(below, key=below.__getitem__, reverse=True)[:MAX_CURVES]
+    drawn = [group for group in compared if group.group in most_below]
+    has_bands = len(drawn) <= MAX_BANDS
     curves = []
-    for group in compared:
+    for group in drawn:
         high = np.where(np.isnan(group.impact_ratio_high), MAX_RATIO, group.impact_ratio_high)
         curves.append(
             Curve(
                 label=group.group,
-                x=tuple(result.cuts[shown].tolist()),
-                y=tuple(group.impact_ratio[shown].tolist()),
-                low=tuple(group.impact_ratio_low[shown].tolist()) if has_bands else (),
-                high=tuple(high[shown].tolist()) if has_bands else (),
+                x=tuple(result.cuts[indices].tolist()),
+                y=tuple(group.impact_ratio[indices].tolist()),
+                low=tuple(group.impact_ratio_low[indices].tolist()) if has_bands else (),
+                high=tuple(high[indices].tolist()) if has_bands else (),
                 is_stepped=True,
             )
         )
-    below = {group.group: sum(run.cuts for run in group.below) for group in compared}
-    worst = max(below, key=below.__getitem__)
+    worst = most_below[0]
+    left_out = len(compared) - len(drawn)
     chosen = () if math.isnan(result.chosen_cut) else (result.chosen_cut,)
     return CurveChart(
         title=(
             f"{attribute.name}: {worst} is below {line} at {below[worst]:,} of "
             f"{result.cuts.size:,} cuts"
+            + (f"; of {len(compared)} groups the lowest {len(drawn)} are drawn" if left_out else "")
         ),
         alt=" ".join(
             f"{group.group}: below {line} at {below[group.group]:,} of {result.cuts.size:,} cuts, "

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from fourfifths._impact.analyses.stages import Stages
-from fourfifths._report.charts.chart import Chart, Curve, CurveChart, to_charts
+from fourfifths._report.charts.chart import MAX_CURVES, Chart, Curve, CurveChart, to_charts
 from fourfifths._report.charts.impact import ratio_chart
 
 
@@ -45,6 +46,9 @@ def funnel_chart(result: Stages, name: str) -> CurveChart:
             f"{name}: {final[lowest]:.1%} of {lowest} and {final[highest]:.1%} of {highest} reach "
             "the last stage"
         )
+    drawn = extreme_curves(curves)
+    if len(drawn) < len(curves):
+        title += f"; the highest and the lowest {len(drawn) - 1} of {len(curves)} groups are drawn"
     return CurveChart(
         title=title,
         alt=" ".join(
@@ -58,8 +62,19 @@ def funnel_chart(result: Stages, name: str) -> CurveChart:
         ),
         x_axis="stage",
         y_axis="share of the group that reached it",
-        curves=tuple(curves),
+        curves=drawn,
         x_limits=(0, len(names) - 1),
         y_limits=(0, 1),
         x_labels=tuple((float(index), stage) for index, stage in enumerate(names)),
     )
+
+
+def extreme_curves(curves: Sequence[Curve]) -> tuple[Curve, ...]:
+    """Return the curve that ends highest and those that end lowest, in their order."""
+    if len(curves) <= MAX_CURVES:
+        return tuple(curves)
+    ending = sorted(
+        (curve for curve in curves if not math.isnan(curve.y[-1])), key=lambda curve: curve.y[-1]
+    )
+    labels = {curve.label for curve in (*ending[: MAX_CURVES - 1], *ending[-1:])}
+    return tuple(curve for curve in curves if curve.label in labels)

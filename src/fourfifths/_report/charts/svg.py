@@ -32,6 +32,7 @@ CURVE_HEIGHT = 240
 LINE_HEIGHT = 18
 MAX_LABEL = 52  # letters; the table beside the chart has the whole name
 LETTER_WIDTH = 6.6
+LABEL_GAP = 8  # between two labels
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4", "1 2", "12 3", "6 2 1 2")
 # For a chart that stands alone; in a page the page's own style sheet is used.
 STANDALONE_STYLE = (
@@ -211,25 +212,40 @@ def draw_dots(chart: DotChart) -> Drawing:
 def draw_vertical_lines(
     drawing: Drawing, lines: Sequence[Line], x: Callable[[float], float], bottom: float
 ) -> None:
-    """Draw labelled lines from top to bottom; labels that would overlap stand to the sides."""
+    """Draw labelled lines from top to bottom; a label moves aside where it would hide another."""
     ordered = sorted(lines, key=lambda line: line.value)
-    for index, line in enumerate(ordered):
-        line_x = x(line.value)
+    lefts = label_lefts(
+        [x(line.value) for line in ordered], [LETTER_WIDTH * len(line.label) for line in ordered]
+    )
+    for line, left in zip(ordered, lefts, strict=True):
         kind = "threshold" if line.is_threshold else "axis"
-        drawing.line((line_x, TOP - 4), (line_x, bottom), kind=kind)
-        half = LETTER_WIDTH * len(line.label) / 2
-        label_x, anchor = min(max(line_x, LEFT + half), RIGHT - half), "middle"
-        if index + 1 < len(ordered) and is_crowded(line, ordered[index + 1], x):
-            label_x, anchor = line_x + 3, "end"
-        elif index and is_crowded(ordered[index - 1], line, x):
-            label_x, anchor = line_x - 3, "start"
-        drawing.text(label_x, TOP - 8, line.label, anchor=anchor)
+        drawing.line((x(line.value), TOP - 4), (x(line.value), bottom), kind=kind)
+        drawing.text(left, TOP - 8, line.label)
 
 
-def is_crowded(first: Line, second: Line, x: Callable[[float], float]) -> bool:
-    """Return whether the labels of two lines would overlap if both stood in the middle."""
-    width = LETTER_WIDTH * (len(first.label) + len(second.label)) / 2
-    return x(second.value) - x(first.value) < width + LETTER_WIDTH
+def label_lefts(positions: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """Return where labels of lines begin: above their line, within the chart, and apart.
+
+    Examples
+    --------
+    >>> label_lefts([100, 200], [20, 40]), label_lefts([500, 506], [60, 60])
+    ([90.0, 180.0], [384.0, 452.0])
+    """
+    lefts = [position - width / 2 for position, width in zip(positions, widths, strict=True)]
+    end = float(LEFT)
+    for index, width in enumerate(widths):
+        if index and lefts[index] < end:
+            # Both give way alike.
+            shift = min((end - lefts[index]) / 2, max(lefts[index - 1] - LEFT, 0))
+            lefts[index - 1] -= shift
+            end -= shift
+        lefts[index] = max(lefts[index], end)
+        end = lefts[index] + width + LABEL_GAP
+    limit = float(RIGHT)
+    for index in reversed(range(len(widths))):
+        lefts[index] = min(lefts[index], limit - widths[index])
+        limit = lefts[index] - LABEL_GAP
+    return lefts
 
 
 def draw_axes(
@@ -304,8 +320,8 @@ def draw_x_labels(drawing: Drawing, chart: CurveChart, x: Callable[[float], floa
         # A name at an end would be cut off in the middle.
         if chart.x_labels and index in (0, len(labels) - 1):
             anchor = "start" if index == 0 else "end"
-        shown = label if len(label) <= room else f"{label[: room - 1]}…"
-        drawing.text(x(value), TOP + CURVE_HEIGHT + 18, shown, kind="muted", anchor=anchor)
+        label_text = label if len(label) <= room else f"{label[: room - 1]}…"
+        drawing.text(x(value), TOP + CURVE_HEIGHT + 18, label_text, kind="muted", anchor=anchor)
 
 
 def draw_curve(
@@ -375,10 +391,10 @@ def draw_bars(chart: BarChart) -> Drawing:
     )
     slot = (RIGHT - PLOT_LEFT) / max(len(chart.labels), 1)
     width = 0.86 * slot / max(len(chart.series), 1)
-    every = max(1, math.ceil(len(chart.labels) * 24 / (RIGHT - PLOT_LEFT)))
+    label_step = max(1, math.ceil(len(chart.labels) * 24 / (RIGHT - PLOT_LEFT)))
     for index, label in enumerate(chart.labels):
         left = PLOT_LEFT + slot * index + 0.07 * slot
-        if index % every == 0:
+        if index % label_step == 0:
             drawing.text(left + slot * 0.43, bottom + 18, label, kind="muted", anchor="middle")
         for order, bars in enumerate(chart.series):
             height = bottom - y(bars.values[index])

@@ -55,7 +55,13 @@ def shown(value: Any) -> Any:
 
 
 def render_page(
-    template: str, *, title: str, language: str = "en", folders: Sequence[Path] = (), **content: Any
+    template: str,
+    *,
+    title: str,
+    language: str = "en",
+    folders: Sequence[Path] = (),
+    has_pictures: bool = False,
+    **content: Any,
 ) -> str:
     """Return a whole page.
 
@@ -68,6 +74,8 @@ def render_page(
     language : str
     folders : sequence of Path
         Where the template is, if not here.
+    has_pictures : bool
+        Whether pictures are written into the page, as data.
     **content
         What the template needs.
     """
@@ -81,7 +89,7 @@ def render_page(
             language=language,
             style=style,
             script=script,
-            policy=Markup(security_policy(style, script)),
+            policy=Markup(security_policy(style, script, has_pictures=has_pictures)),
             **{"has_contents": False} | content,
         )
     )
@@ -109,15 +117,16 @@ def running_title(title: str) -> str:
     )
 
 
-def security_policy(style: str, script: str) -> str:
-    """Return a policy that allows this style and this script, and nothing else."""
+def security_policy(style: str, script: str, *, has_pictures: bool = False) -> str:
+    """Return a policy that allows this style, this script and pictures in the page, no more."""
 
     def digest(text: str) -> str:
         code = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         return f"'sha256-{code}'"
 
+    pictures = "img-src data:; " if has_pictures else ""
     return (
-        f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; "
+        f"default-src 'none'; {pictures}style-src {digest(style)}; script-src {digest(script)}; "
         "base-uri 'none'; form-action 'none'"
     )
 
