@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
 import fourfifths
 from fourfifths._cli import main as cli
-from fourfifths._cli.main import load_command
+from fourfifths._cli.main import flattened, load_command
+from fourfifths._cli.options import ReadingOptions
 from fourfifths._json import sealed
 
 COMMAND = str(Path(sys.executable).with_name("fourfifths"))
@@ -21,6 +23,21 @@ COMMANDS = (
     "adjusted",
     *("subgroups", "share", "check", "monitor", "reproduce", "datasets", "rules", "demo"),
 )
+
+
+def test_a_group_of_options_becomes_its_options():
+    seen = []
+
+    def command(source: str, *, reading: ReadingOptions, depth: int = 3) -> None:
+        seen.append((source, reading, depth))
+
+    flat = flattened(command)
+    assert [*signature(flat).parameters] == [
+        *("source", "known", "exact_values", "decimal", "sheet", "header_row", "depth")
+    ]
+    values = {"known": None, "exact_values": True, "decimal": None, "sheet": "A", "header_row": 2}
+    flat(source="t.csv", depth=1, **values)
+    assert seen == [("t.csv", ReadingOptions(exact_values=True, sheet="A", header_row=2), 1)]
 
 
 def test_version(shell):

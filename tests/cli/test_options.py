@@ -10,11 +10,13 @@ from counted import measure
 
 from fourfifths._cli.options import (
     Format,
+    GroupingOptions,
+    OutputOptions,
     PageFormat,
+    PageOutputOptions,
+    ReadingOptions,
     bands,
-    check_outputs,
     check_writable,
-    deliver,
     is_same_file,
     pairs,
     rates,
@@ -31,14 +33,14 @@ def folder(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def check(out=None, plot=None, form=None, formats=Format, source="t.csv"):
-    return check_outputs(
-        source,
+def check(out=None, plot=None, form=None, kind=OutputOptions, source="t.csv"):
+    output = kind(
+        output_format=form,
         out=None if out is None else Path(out),
         plot=None if plot is None else Path(plot),
-        form=form,
-        formats=formats,
     )
+    output.check(source)
+    return output.form
 
 
 @pytest.mark.parametrize(
@@ -65,8 +67,8 @@ def test_an_ending_of_a_format_that_there_is_not_is_refused():
     with pytest.raises(
         OptionError, match=r"--out a\.csv: .* as csv; expected .*\.txt, \.json, \.md"
     ):
-        check("a.csv", formats=PageFormat)
-    assert check("a.csv", form=PageFormat.JSON, formats=PageFormat) == "json"
+        check("a.csv", kind=PageOutputOptions)
+    assert check("a.csv", form=PageFormat.JSON, kind=PageOutputOptions) == "json"
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.pdf", "a.docx", "a.jsonl"])
@@ -123,7 +125,7 @@ def test_a_result_in_each_format_ends_in_a_line_end(form):
 
 
 def test_delivery_to_a_file_and_to_a_picture(folder, capsys):
-    deliver(measure(TEAL), Format.JSON, source="ricci", out=Path("a.json"), plot=Path("a.png"))
+    OutputOptions(out=Path("a.json"), plot=Path("a.png")).deliver(measure(TEAL), "ricci")
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "wrote a.png\nwrote a.json\n")
     assert json.loads((folder / "a.json").read_text())["rule"] == "ugesp"
@@ -133,7 +135,7 @@ def test_delivery_to_a_file_and_to_a_picture(folder, capsys):
 
 def test_delivery_to_the_terminal(capsys):
     result = measure(TEAL)
-    deliver(result, Format.CSV, source="ricci", out=None, plot=None)
+    OutputOptions(output_format=Format.CSV).deliver(result, "ricci")
     assert capsys.readouterr().out == shell_text(result, Format.CSV)
 
 
@@ -175,3 +177,24 @@ def test_a_rate_or_a_range(text, expected):
 def test_what_is_no_rate(text):
     with pytest.raises(OptionError, match=f"--beta {text}: expected a rate, or two separated"):
         rates(text)
+
+
+def test_dates_of_birth_are_protected_and_take_the_band():
+    grouping = GroupingOptions(band=["40"], age_from=["born"], on="2026-01-01", unknown=["?"])
+    assert grouping.protected(["sex", "born"]) == ["sex", "born"]
+    assert grouping.protected(None) == ["born"]
+    assert GroupingOptions().protected(None) is None
+    assert grouping.arguments(["sex", "born"]) == {
+        "bands": {"born": [40.0]},
+        "ages": {"born": "2026-01-01"},
+        "unknown": ["?"],
+    }
+
+
+def test_a_table_is_read_as_the_options_say(folder):
+    (folder / "t.csv").write_text("sex,x\nF,1\nf ,2\n")
+    is_one = {
+        exact: ReadingOptions(exact_values=exact).open("t.csv").reading.exact_values
+        for exact in (True, False)
+    }
+    assert is_one == {True: True, False: False}

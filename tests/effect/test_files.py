@@ -17,8 +17,8 @@ from pyarrow import parquet
 
 import fourfifths
 from fourfifths._effect.amount import least_certified_amount
-from fourfifths._effect.effect import AuditRoles
 from fourfifths._effect.files import FileRepair, apply_repair, repair_file
+from fourfifths._effect.roles import AuditRoles
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError
 
 # Two strata, A = [1, 2, 3, 4] and B = [10, 20, 30, 40], each row twice: an audit needs five rows of

@@ -13,7 +13,6 @@ import pytest
 from certificates import Asked
 
 from fourfifths import Repairer
-from fourfifths._effect.effect import AuditRoles
 from fourfifths._effect.files import FileRepair, repair_file
 from fourfifths._effect.held_out import (
     MAX_AUDITED_ROWS,
@@ -21,6 +20,7 @@ from fourfifths._effect.held_out import (
     fitted_folds,
     repaired_folds,
 )
+from fourfifths._effect.roles import AuditRoles
 from fourfifths.errors import GroupError
 
 ROWS = 200

@@ -10,30 +10,14 @@ import typer
 
 from fourfifths._cli.options import (
     FAILED,
-    FORMAT_OPTION,
-    AgeFrom,
-    Band,
-    DecimalMark,
-    ExactValues,
     Favorable,
-    Format,
-    HeaderRow,
-    Known,
-    On,
-    Out,
+    GroupingOptions,
     Outcome,
-    Plot,
+    OutputOptions,
+    ReadingOptions,
     Reference,
-    Sheet,
     Source,
-    Unknown,
-    ages,
-    bands,
-    check_outputs,
-    deliver,
-    opened,
     reference_of,
-    with_births,
 )
 from fourfifths.errors import OptionError
 
@@ -80,6 +64,7 @@ class FailOnFinding(StrEnum):
 
 def audit(
     source: Source,
+    *,
     protected: Annotated[
         list[str] | None,
         typer.Option(
@@ -131,10 +116,7 @@ def audit(
         MedianOf,
         typer.Option(help="Take the median of all rows, or of rows whose group is known."),
     ] = MedianOf.ALL,
-    band: Band = None,
-    age_from: AgeFrom = None,
-    on: On = None,
-    unknown: Unknown = None,
+    grouping: GroupingOptions,
     pairs: Annotated[
         Pairs,
         typer.Option(help="Compare each group with the reference, or every two groups as well."),
@@ -154,14 +136,8 @@ def audit(
             "[default: include]",
         ),
     ] = None,
-    known: Known = None,
-    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
-    decimal: DecimalMark = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
-    out: Out = None,
-    plot: Plot = None,
+    reading: ReadingOptions,
+    output: OutputOptions,
     fail_on: Annotated[
         FailOnFinding | None,
         typer.Option(
@@ -171,7 +147,7 @@ def audit(
     ] = None,
 ) -> None:
     """Measure what happened: selection rates, impact ratios, tests, findings."""
-    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    output.check(source)
     from fourfifths._impact.impact import impact
     from fourfifths._impact.profiles import get_rule
 
@@ -186,15 +162,8 @@ def audit(
             f"--fail-on: {profile.name} draws no line, so that nothing can fail; leave it out, or "
             "choose another --rule"
         )
-    protected = with_births(protected, age_from)
-    table = opened(
-        source,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=decimal,
-        known=known,
-        exact_values=exact_values,
-    )
+    protected = grouping.protected(protected)
+    table = reading.open(source)
     result = impact(
         table,
         protected=protected,
@@ -208,14 +177,12 @@ def audit(
         within=within,
         score=score,
         median_of=median_of.value,
-        bands=bands(band, age_from or protected),
-        ages=ages(age_from, on),
-        unknown=unknown or (),
+        **grouping.arguments(protected),
         pairs=pairs.value,
         total_minority=total_minority,
         small_groups=small_groups.value if small_groups else None,
     )
-    deliver(result, form, source=source, out=out, plot=plot)
+    output.deliver(result, source)
     raise typer.Exit(FAILED if fail_on is not None and fails(result, fail_on) else 0)
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from importlib import import_module
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -68,7 +70,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "verify": CommandEntry(
         module="verify",
-        summary="Check what was filed: run a certificate again, compare a pack with its manifest.",
+        summary="Check what was filed: run certificates again, compare a pack with its manifest.",
         examples=(
             "fourfifths verify c.json loans.csv --require threshold=0.8,auditors=all",
             "fourfifths verify report.zip loans.csv --trust auditor.pub",
@@ -236,12 +238,45 @@ class LazyGroup(TyperGroup):
 def load_command(name: str) -> Any:
     """Return a command as typer makes it of its function."""
     entry = COMMANDS[name]
-    function = getattr(import_module(f"fourfifths._cli.{entry.module}"), name)
+    function = flattened(getattr(import_module(f"fourfifths._cli.{entry.module}"), name))
     lone = typer.Typer(add_completion=False, rich_markup_mode=None)
     # \b keeps the lines as they are.
     epilog = "\b\nExamples:\n  " + "\n  ".join(entry.examples)
     lone.command(name=name, cls=OnceCommand, epilog=epilog)(function)
     return typer.main.get_command(lone)
+
+
+def flattened(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with an option for each field of its groups of options.
+
+    A group is a parameter whose type is a dataclass (`options.ReadingOptions`). typer knows options
+    only as parameters of a function, so that commands which share a group would have to repeat it.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters: dict[str, Parameter] = {}
+    for name, parameter in signature(command).parameters.items():
+        if name not in groups:
+            parameters[name] = parameter.replace(annotation=hints[name])
+            continue
+        types = get_type_hints(groups[name], include_extras=True)
+        for field in fields(groups[name]):
+            parameters[field.name] = Parameter(
+                field.name,
+                Parameter.KEYWORD_ONLY,
+                default=field.default,
+                annotation=types[field.name],
+            )
+
+    @wraps(command)
+    def call(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        command(**values)
+
+    call.__signature__ = Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    call.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+    return call
 
 
 app = typer.Typer(

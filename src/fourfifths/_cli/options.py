@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -213,7 +213,118 @@ Sign = Annotated[
 FORMAT_OPTION: Any = typer.Option(
     "--format", help="How to show the result.  [default: by the ending of --out, or table]"
 )
-FormatT = TypeVar("FormatT", bound=StrEnum)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """The options of how a table is read; `main.flattened` makes options of the fields."""
+
+    known: Known = None
+    exact_values: ExactValues = False
+    decimal: DecimalMark = None
+    sheet: Sheet = None
+    header_row: HeaderRow = None
+
+    def open(self, source: str, *, hive: bool = False) -> Table:
+        """Open the table as the options say."""
+        from fourfifths._tables.table import read_table
+
+        return read_table(
+            source,
+            sheet=self.sheet,
+            header_row=self.header_row,
+            decimal=None if self.decimal is None else self.decimal.value,
+            known=self.known or (),
+            exact_values=self.exact_values,
+            hive=hive,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupingOptions:
+    """The options of who belongs to which group."""
+
+    band: Band = None
+    age_from: AgeFrom = None
+    on: On = None
+    unknown: Unknown = None
+
+    def protected(self, columns: Sequence[str] | None) -> list[str] | None:
+        """Return the protected columns, dates of birth among them."""
+        return list(dict.fromkeys([*(columns or ()), *(self.age_from or ())])) or None
+
+    def arguments(self, columns: Sequence[str] | None) -> dict[str, Any]:
+        """Return the library's arguments for the groups that these columns make."""
+        return {
+            "bands": bands(self.band, self.age_from or columns),
+            "ages": ages(self.age_from, self.on),
+            "unknown": self.unknown or (),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """The options of where a result goes, and in which format."""
+
+    formats: ClassVar[type[StrEnum]] = Format
+
+    output_format: Annotated[Format | None, FORMAT_OPTION] = None
+    out: Out = None
+    plot: Plot = None
+
+    @property
+    def form(self) -> StrEnum:
+        """The format that was asked for, or else the one that the ending of `out` names."""
+        if self.output_format is not None:
+            return self.output_format
+        ending = self.out.suffix.lower() if self.out else ""
+        format_name = FORMAT_OF_ENDING.get(ending)
+        choices = list(self.formats)
+        if format_name not in choices:
+            endings = [end for end, name in FORMAT_OF_ENDING.items() if end and name in choices]
+            raise OptionError(
+                f"--out {self.out}: cannot be written as {format_name or ending}; expected a name "
+                f"ending in {', '.join(endings)}, or name a --format"
+            )
+        return self.formats(format_name)
+
+    def check(self, source: str) -> None:
+        """Refuse what could not be written, before anything is computed."""
+        self.form  # noqa: B018 - it raises an error
+        out, plot = self.out, self.plot
+        if plot is not None and plot.suffix.lower() not in PLOT_ENDINGS:
+            raise OptionError(f"--plot {plot}: expected a name ending in .png or .svg")
+        for option, path in (("--out", out), ("--plot", plot)):
+            if path is not None:
+                check_writable(option, path)
+                if is_same_file(path, Path(source)):
+                    raise OutputError(
+                        f"{option} {path}: is the file that is audited; choose another name"
+                    )
+        if plot is not None and out is not None and is_same_file(plot, out):
+            raise OutputError(f"--plot {plot}: is the name of --out too; choose another name")
+
+    def deliver(self, result: Result, source: str) -> None:
+        """Draw a result if asked to, and print it or write it to a file."""
+        from fourfifths._tables.files import write_whole
+
+        if self.plot is not None:
+            draw_plot(result, self.plot)
+        provenance = provenance_of(source)
+        if self.out is None:
+            show(result, self.form, provenance)
+            return
+        write_whole(self.out, shell_text(result, self.form, provenance))
+        typer.echo(f"wrote {self.out}", err=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOutputOptions(OutputOptions):
+    """Where a result goes that is a page, and not rows of a table."""
+
+    formats: ClassVar[type[StrEnum]] = PageFormat
+
+    output_format: Annotated[PageFormat | None, FORMAT_OPTION] = None  # type: ignore[assignment]
 
 
 def verdict_code(verdict: str, fail_on: FailOnVerdict | None) -> int:
@@ -232,40 +343,6 @@ def verdict_code(verdict: str, fail_on: FailOnVerdict | None) -> int:
         FailOnVerdict.INCONCLUSIVE: ("not certified", "inconclusive"),
     }
     return FAILED if verdict in failures[fail_on] else 0
-
-
-def check_outputs(
-    source: str,
-    *,
-    out: Path | None,
-    plot: Path | None,
-    form: FormatT | None,
-    formats: type[FormatT],
-) -> FormatT:
-    """Refuse what could not be written, before anything is computed; return the format.
-
-    The format is the one asked for, or the one that the ending of `out` names.
-    """
-    ending = out.suffix.lower() if out else ""
-    named = FORMAT_OF_ENDING.get(ending)
-    if form is None and named not in list(formats):
-        endings = [end for end, name in FORMAT_OF_ENDING.items() if end and name in list(formats)]
-        raise OptionError(
-            f"--out {out}: cannot be written as {named or ending}; expected a name ending in "
-            f"{', '.join(endings)}, or name a --format"
-        )
-    if plot is not None and plot.suffix.lower() not in PLOT_ENDINGS:
-        raise OptionError(f"--plot {plot}: expected a name ending in .png or .svg")
-    for option, path in (("--out", out), ("--plot", plot)):
-        if path is not None:
-            check_writable(option, path)
-            if is_same_file(path, Path(source)):
-                raise OutputError(
-                    f"{option} {path}: is the file that is audited; choose another name"
-                )
-    if plot is not None and out is not None and is_same_file(plot, out):
-        raise OutputError(f"--plot {plot}: is the name of --out too; choose another name")
-    return formats(str(named)) if form is None else form
 
 
 def check_writable(option: str, path: Path) -> None:
@@ -328,46 +405,6 @@ def provenance_of(source: str) -> Provenance:
         # Of several files, of their bytes one after the other.
         sha256=file_sha256(*(parquet_files(Path(source)) or (path,))),
     )
-
-
-def opened(
-    source: str,
-    *,
-    sheet: str | None,
-    header_row: int | None,
-    decimal: Decimal | None,
-    known: Sequence[str] | None,
-    exact_values: bool,
-    hive: bool = False,
-) -> Table:
-    """Open the table as the options of the command say."""
-    from fourfifths._tables.table import read_table
-
-    return read_table(
-        source,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=None if decimal is None else decimal.value,
-        known=known or (),
-        exact_values=exact_values,
-        hive=hive,
-    )
-
-
-def deliver(
-    result: Result, form: StrEnum, *, source: str, out: Path | None, plot: Path | None
-) -> None:
-    """Draw a result if asked to, and print it or write it to a file."""
-    from fourfifths._tables.files import write_whole
-
-    if plot is not None:
-        draw_plot(result, plot)
-    provenance = provenance_of(source)
-    if out is None:
-        show(result, form, provenance)
-        return
-    write_whole(out, shell_text(result, form, provenance))
-    typer.echo(f"wrote {out}", err=True)
 
 
 def signing_key(sign: Path | None, out: Path | None) -> Ed25519PrivateKey | None:
@@ -514,12 +551,6 @@ def ages(columns: Sequence[str] | None, on: str | None) -> dict[str, str] | None
     if on is not None and not columns:
         raise OptionError(f"--on {on}: is the day of --age-from, which is missing")
     return {column: str(on) for column in columns} if columns else None
-
-
-def with_births(protected: list[str] | None, age_from: Sequence[str] | None) -> list[str] | None:
-    """Return the protected columns, dates of birth among them."""
-    columns = list(dict.fromkeys([*(protected or ()), *(age_from or ())]))
-    return columns or None
 
 
 def rates(text: str | None) -> float | tuple[float, float] | None:

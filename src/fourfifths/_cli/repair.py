@@ -12,28 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fourfifths._cli.options import (
-    AgeFrom,
-    Band,
-    DecimalMark,
-    ExactValues,
     FailOn,
     Favorable,
-    HeaderRow,
-    Known,
-    On,
+    GroupingOptions,
     Outcome,
     PageFormat,
     Protected,
     Provenance,
+    ReadingOptions,
     Reference,
-    Sheet,
     Source,
-    Unknown,
-    ages,
-    bands,
     check_writable,
     is_same_file,
-    opened,
     pairs,
     provenance_of,
     rates,
@@ -41,7 +31,6 @@ from fourfifths._cli.options import (
     show,
     signing_key,
     verdict_code,
-    with_births,
     write_signature,
 )
 from fourfifths._results import json_text
@@ -69,6 +58,7 @@ def repair(
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="The repaired table: .csv, .tsv or .parquet.")
     ],
+    *,
     protected: Protected = None,
     stratify_by: Annotated[
         list[str] | None,
@@ -128,7 +118,7 @@ def repair(
         float | None,
         typer.Option(metavar="N", help="The confidence of the proof.  [default: 0.95]"),
     ] = None,
-    drop_protected: Annotated[  # noqa: FBT002 - typer's way to make a flag
+    drop_protected: Annotated[
         bool, typer.Option("--drop-protected", help="Leave the protected columns out of OUT.")
     ] = False,
     method: Annotated[
@@ -164,15 +154,8 @@ def repair(
             help="Rows of a group that was not fitted: an error, or kept.  [default: error]",
         ),
     ] = None,
-    band: Band = None,
-    age_from: AgeFrom = None,
-    on: On = None,
-    unknown: Unknown = None,
-    known: Known = None,
-    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
-    decimal: DecimalMark = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
+    grouping: GroupingOptions,
+    reading: ReadingOptions,
     outcome: Outcome = None,
     favorable: Favorable = None,
     reference: Reference = None,
@@ -197,7 +180,7 @@ def repair(
         Path | None,
         typer.Option(metavar="FILE", help="Apply a saved repair instead of fitting one."),
     ] = None,
-    overwrite: Annotated[  # noqa: FBT002 - typer's way to make a flag
+    overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Allow OUT to replace the table that is repaired.")
     ] = False,
     random_state: Annotated[
@@ -219,7 +202,7 @@ def repair(
             "half of the machine's]",
         ),
     ] = None,
-    hive: Annotated[  # noqa: FBT002 - typer's way to make a flag
+    hive: Annotated[
         bool,
         typer.Option("--hive", help="Names of folders, such as year=2025, are columns too."),
     ] = False,
@@ -237,22 +220,15 @@ def repair(
     if sign is not None and save is None:
         raise OptionError(f"--sign {sign}: signs a saved repair; name it: --save repair.json")
     signer = signing_key(sign, save)
-    from fourfifths._effect.effect import AuditRoles
     from fourfifths._effect.files import apply_repair, repair_file
+    from fourfifths._effect.roles import AuditRoles
     from fourfifths._evidence.signing import Subject
 
     # A saved repair was judged when it was fitted; what it proves is shown again.
     detail = effect or (EffectChoice.FULL if apply is None else EffectChoice.NONE)
-    protected = with_births(protected, None if stratify_by else age_from)
-    table = opened(
-        source,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=decimal,
-        known=known,
-        exact_values=exact_values,
-        hive=hive,
-    )
+    if not stratify_by:
+        protected = grouping.protected(protected)
+    table = reading.open(source, hive=hive)
     memory_limit = None if memory is None else bytes_of(memory)
     # Before OUT may take the place of the file.
     provenance = provenance_of(source)
@@ -282,14 +258,14 @@ def repair(
             "--stratify-by": stratify_by,
             "--columns": columns,
             "--order": order,
-            "--unknown": unknown,
-            "--known": known,
-            "--exact-values": exact_values or None,
-            "--decimal": decimal,
-            "--age-from": age_from,
-            "--on": on,
+            "--unknown": grouping.unknown,
+            "--known": reading.known,
+            "--exact-values": reading.exact_values or None,
+            "--decimal": reading.decimal,
+            "--age-from": grouping.age_from,
+            "--on": grouping.on,
             "--save": save,
-            "--band": band,
+            "--band": grouping.band,
             "--amount": amount,
             "--random-state": random_state,
             **{f"--{name.replace('_', '-')}": value for name, value in choices.items()},
@@ -326,11 +302,9 @@ def repair(
             columns=columns,
             orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
             amount=1.0 if amount is None else amount_of(amount),
-            bands=bands(band, age_from or protected or stratify_by),
-            ages=ages(age_from, on),
+            **grouping.arguments(protected or stratify_by),
             options={name: value for name, value in choices.items() if value is not None}
             | {"random_state": random_state or 0},
-            unknown=unknown or (),
             roles=roles,
             memory=memory_limit,
         )

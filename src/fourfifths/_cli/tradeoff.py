@@ -9,41 +9,26 @@ from typing import Annotated, Any
 import typer
 
 from fourfifths._cli.options import (
-    FORMAT_OPTION,
-    AgeFrom,
     Auditor,
-    Band,
     Columns,
-    DecimalMark,
-    ExactValues,
     Favorable,
-    Format,
-    HeaderRow,
+    GroupingOptions,
     Jobs,
-    Known,
-    On,
-    Out,
     Outcome,
-    Plot,
+    OutputOptions,
     Protected,
+    ReadingOptions,
     Reference,
     Seed,
-    Sheet,
     Source,
-    Unknown,
-    ages,
-    bands,
-    check_outputs,
-    deliver,
-    opened,
     reference_of,
-    with_births,
 )
 from fourfifths.errors import OptionError
 
 
 def tradeoff(
     source: Source,
+    *,
     protected: Protected = None,
     outcome: Outcome = None,
     favorable: Favorable = None,
@@ -85,15 +70,8 @@ def tradeoff(
     ] = None,
     auditor: Auditor = None,
     confidence: Annotated[float, typer.Option(help="Of the intervals, and of the proof.")] = 0.95,
-    band: Band = None,
-    age_from: AgeFrom = None,
-    on: On = None,
-    unknown: Unknown = None,
-    known: Known = None,
-    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
-    decimal: DecimalMark = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
+    grouping: GroupingOptions,
+    reading: ReadingOptions,
     results: Annotated[
         Path | None,
         typer.Option(
@@ -103,12 +81,10 @@ def tradeoff(
     ] = None,
     jobs: Jobs = -1,
     random_state: Seed = 0,
-    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
-    out: Out = None,
-    plot: Plot = None,
+    output: OutputOptions,
 ) -> None:
     """Show what each amount of repair costs, measured on rows that were held out."""
-    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    output.check(source)
     try:
         parsed_amounts = [float(number) for number in amounts.split(",")]
     except ValueError:
@@ -119,15 +95,8 @@ def tradeoff(
     from fourfifths._tradeoff.tradeoff import tradeoff as run
 
     choices: dict[str, Any] = {"methods": method, "scopes": scope, "auditors": auditor}
-    protected = with_births(protected, age_from)
-    table = opened(
-        source,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=decimal,
-        known=known,
-        exact_values=exact_values,
-    )
+    protected = grouping.protected(protected)
+    table = reading.open(source)
     curve = run(
         table,
         protected=protected,
@@ -135,9 +104,7 @@ def tradeoff(
         favorable=favorable or None,
         reference=reference_of(reference, protected),
         columns=columns,
-        bands=bands(band, age_from or protected),
-        ages=ages(age_from, on),
-        unknown=unknown or (),
+        **grouping.arguments(protected),
         models=model,
         amounts=parsed_amounts,
         split=share_or_column,
@@ -148,4 +115,4 @@ def tradeoff(
         random_state=random_state,
         **{name: value for name, value in choices.items() if value},
     )
-    deliver(curve, form, source=source, out=out, plot=plot)
+    output.deliver(curve, source)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 
 from fourfifths._arrays import Interval
-from fourfifths._certify.certify import MAX_ROWS, certify
+from fourfifths._certify.certify import certify
+from fourfifths._certify.plan import MAX_ROWS
 from fourfifths._certify.result import Certificate, Verdict
 from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._progress import steps

@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
 from scipy.stats import wasserstein_distance
 
-from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fourfifths._certify.certify import MAX_ROWS, certify
-from fourfifths._certify.plan import check_options
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray
+from fourfifths._certify import certify as certification
 from fourfifths._certify.result import Certificate
+from fourfifths._effect import model_impact as outcome_model
 from fourfifths._effect.held_out import audited_rows
-from fourfifths._effect.model_impact import model_impact
 from fourfifths._effect.result import Audit, ColumnEffect, ModelImpact, RepairEffect
+from fourfifths._effect.roles import AuditRoles, check_audit_roles, reference_label
 from fourfifths._repair.columns.model import Model
 from fourfifths._repair.fitted import FittedRepair
-from fourfifths._tables.groups import choose_reference, find_value
 from fourfifths._tables.load import Rows, with_columns
-from fourfifths._tables.roles import outcome_of
 from fourfifths._tables.strata import Unseen
 from fourfifths._tables.table import open_table
 from fourfifths._tables.types import ColumnType
 from fourfifths._tables.values import PLAIN, Reading, occurring_tokens
-from fourfifths.errors import ColumnError, GroupError, OutcomeError, listed
+from fourfifths.errors import ColumnError, GroupError, OutcomeError
 
 EffectDetail = Literal["full", "quick"]
 MIN_AUDITED_ROWS = 5  # in each stratum: one for each fold of the audit
 # Full repair leaves a column as many different values as its smallest stratum has rows.
 MIN_ROWS_FOR_MANY_VALUES = 30
 NAN = float("nan")
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditRoles:
-    """What the audits of a repair need besides the repaired columns; each as for `certify`."""
-
-    outcome: str | None = None
-    favorable: Any = None
-    reference: Any = None
-    beta: float | tuple[float, float] | None = None
 
 
 def effect(
@@ -56,8 +44,8 @@ def effect(
     not_features: Sequence[str] = (),
     detail: EffectDetail = "full",
     random_state: int = 0,
-    certify: Callable[..., Certificate] = certify,
-    model_impact: Callable[..., ModelImpact | None] = model_impact,
+    certify: Callable[..., Certificate] | None = None,
+    model_impact: Callable[..., ModelImpact | None] | None = None,
 ) -> RepairEffect:
     """Compare a table with its repair; both have the same rows in the same order.
 
@@ -81,8 +69,9 @@ def effect(
         measures how far apart the strata are.
     random_state : int
         The seed of the auditors and of the model.
-    certify, model_impact : callable
-        What audits the columns, and what fits a model of the outcome.
+    certify, model_impact : callable, optional
+        What audits the columns, and what fits a model of the outcome; by default the functions of
+        these names.
 
     Raises
     ------
@@ -110,8 +99,9 @@ def effect(
     audited_before, audited_after = before, after if held_out is None else held_out
     audited_values, audited_codes = values, codes
     if positions is not None:
-        audited_before = _rows_at(before, positions)
-        audited_after = _rows_at(after, positions) if held_out is None else held_out
+        audited_before = before.with_frame(before.dataframe[positions])
+        if held_out is None:
+            audited_after = after.with_frame(after.dataframe[positions])
         audited_values = [column[positions] for column in values]
         audited_codes = codes[positions]
     audits: tuple[Audit | None, Audit | None] = (None, None)
@@ -132,8 +122,8 @@ def effect(
                 audited_codes,
                 roles=roles,
                 random_state=random_state,
-                certify=certify,
-                model_impact=model_impact,
+                certify=certify or certification.certify,
+                model_impact=model_impact or outcome_model.model_impact,
             )
         except (ColumnError, GroupError, OutcomeError) as error:
             # The repair itself is done, so a table that auditors cannot use must not stop it.
@@ -163,53 +153,6 @@ def effect(
         and audit_after.interval[1] < audit_before.interval[0],
         not_repaired=tuple(column for column in before.columns if column not in mentioned),
         notes=tuple(notes),
-    )
-
-
-def _rows_at(rows: Rows, positions: IntArray) -> Rows:
-    return replace(rows, frame=rows.dataframe[positions], _columns={})
-
-
-def check_audit_roles(
-    fitted: FittedRepair,
-    rows: Rows,
-    roles: AuditRoles,
-    values: Callable[[str], tuple[nw.Series[Any], IntArray | None]] | None = None,
-) -> None:
-    """Raise an error if the outcome, its favorable value, the reference or beta cannot be used.
-
-    It takes no audit, so that a misspelt name is an error before anything is written. `values`
-    returns the values of a column and their counts, if `rows` are not all of the table.
-    """
-    strata = fitted.strata
-    if roles.outcome is not None:
-        rows.check_columns([roles.outcome], "outcome")
-        if roles.outcome in fitted.needed_columns:
-            raise ColumnError(
-                f"columns: {roles.outcome!r} is the outcome; it cannot be repaired, nor make the "
-                "strata"
-            )
-        outcomes, row_counts = (
-            values(roles.outcome) if values else (rows.dataframe[roles.outcome], None)
-        )
-        outcome_of(outcomes, roles.favorable, rows.unknown, rows.reading, row_counts=row_counts)
-    for column, group in _designated(fitted, roles).items():
-        if column not in strata.by:
-            raise ColumnError(
-                f"reference: {column!r} is not a protected column; expected {listed(strata.by)}"
-            )
-        index = strata.by.index(column)
-        groups = sorted({stratum[index] for stratum in strata.groups}, key=str)
-        message = f"reference={group!r}: not among the groups of {column!r}"
-        find_value(group, groups, message=message)
-    _reference_label(fitted, roles, np.array(strata.rows, dtype=np.float64))
-    check_beta(roles)
-
-
-def check_beta(roles: AuditRoles) -> None:
-    """Raise an error if beta is no selection rate, nor a range of two."""
-    check_options(
-        beta=roles.beta, threshold=0.8, confidence=0.95, folds=5, max_rows=MAX_ROWS, random_state=0
     )
 
 
@@ -305,7 +248,7 @@ def _audit_both(
     # The strata as the repair has them: bands are cut, small ones pooled, others left out.
     protected = " & ".join(strata.by)
     labels = np.array(strata.labels, dtype=object)[codes[audited_rows]].tolist()
-    reference = _reference_label(fitted, roles, sizes.astype(np.float64))
+    reference = reference_label(fitted, roles, sizes.astype(np.float64))
     audits = []
     for rows, numbers in tables:
         stratum = nw.new_series(protected, labels, backend=rows.dataframe.implementation)
@@ -324,29 +267,6 @@ def _audit_both(
             )
         )
     return audits[0], audits[1]
-
-
-def _designated(fitted: FittedRepair, roles: AuditRoles) -> Mapping[str, Any]:
-    """Return the reference value of each stratifying column, as far as the user gave one."""
-    if roles.reference is None:
-        return {}
-    if isinstance(roles.reference, Mapping):
-        return roles.reference
-    return dict.fromkeys(fitted.strata.by, roles.reference)
-
-
-def _reference_label(fitted: FittedRepair, roles: AuditRoles, sizes: FloatArray) -> str | None:
-    """Return the name of the reference stratum; None leaves the choice to `certify`."""
-    strata = fitted.strata
-    designated = _designated(fitted, roles)
-    names_a_stratum = all(column in designated for column in strata.by)
-    if roles.outcome is not None and not names_a_stratum:
-        # With an outcome there are selection rates, and `certify` takes the highest one.
-        return None
-    code = choose_reference(
-        strata.by, strata.groups, designated=designated, sizes=sizes, otherwise="largest"
-    )
-    return strata.labels[code]
 
 
 def _audit(

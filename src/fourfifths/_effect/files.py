@@ -11,29 +11,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 
 from fourfifths._arrays import IntArray
-from fourfifths._certify.certify import certify
-from fourfifths._certify.result import Certificate
-from fourfifths._effect.amount import CertifiedAmount, least_certified_amount
-from fourfifths._effect.effect import (
-    AuditRoles,
-    EffectDetail,
-    check_audit_roles,
-    check_beta,
-    effect,
-)
-from fourfifths._effect.held_out import (
-    audited_rows,
-    fitted_folds,
-    repaired_folds,
-    repaired_sample,
-)
-from fourfifths._effect.model_impact import model_impact
-from fourfifths._effect.result import ModelImpact, RepairEffect
+from fourfifths._effect.roles import AuditRoles, check_audit_roles, check_beta
 from fourfifths._progress import steps
 from fourfifths._repair.engines.streamed import (
     IdentifiedRows,
@@ -44,7 +27,7 @@ from fourfifths._repair.engines.streamed import (
 )
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.repairer import Repairer
-from fourfifths._tables.engines.chunks import ROWS_PER_CHUNK, ChunkedTable, write_row_chunks
+from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
 from fourfifths._tables.engines.engine import ChunkEngine, TableEngine, engine_of
 from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
@@ -63,6 +46,13 @@ from fourfifths.errors import (
 MAX_EFFECT_ROWS = 100_000  # of a file that is not in memory
 # pandas writes an index without a name into a Parquet file as a column of this name.
 PANDAS_INDEX = re.compile(r"__index_level_\d+__$")
+
+if TYPE_CHECKING:
+    # Auditors take longer to load than many a repair takes, so they are loaded when they are used.
+    from fourfifths._certify.result import Certificate
+    from fourfifths._effect.amount import CertifiedAmount
+    from fourfifths._effect.effect import EffectDetail
+    from fourfifths._effect.result import ModelImpact, RepairEffect
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,10 +95,12 @@ class FileRepair:
         self,
         detail: EffectDetail = "full",
         *,
-        certify: Callable[..., Certificate] = certify,
-        model_impact: Callable[..., ModelImpact | None] = model_impact,
+        certify: Callable[..., Certificate] | None = None,
+        model_impact: Callable[..., ModelImpact | None] | None = None,
     ) -> RepairEffect:
         """Return what the repair did; the arguments are those of `fourfifths._effect.effect`."""
+        from fourfifths._effect.effect import effect
+
         held_out, notes = None, self.notes
         if self.is_fitted and detail == "full":
             try:
@@ -136,6 +128,13 @@ class FileRepair:
 
     def _held_out(self) -> Rows:
         """Return the audited rows, each repaired by a fit that has not seen it."""
+        from fourfifths._effect.held_out import (
+            audited_rows,
+            fitted_folds,
+            repaired_folds,
+            repaired_sample,
+        )
+
         kept = [self.repairer.keep] if self.repairer.keep else []  # a file has one outcome
         needed = [*self.repairer.fitted_.needed_columns, *kept]
         frame = self.before.dataframe
@@ -149,7 +148,7 @@ class FileRepair:
             frame = frame[positions]
         names = [column.name for column in self.repairer.column_types_]
         columns = [repaired[name] for name in names]
-        return replace(self.before, frame=with_columns(frame, columns), _columns={})
+        return self.before.with_frame(with_columns(frame, columns))
 
 
 def written_rows(repairer: Repairer, rows: Rows, path: str | os.PathLike[str]) -> Rows:
@@ -159,7 +158,7 @@ def written_rows(repairer: Repairer, rows: Rows, path: str | os.PathLike[str]) -
     """
     if repairer.drop_protected:
         kept = rows.dataframe.drop(*repairer.strata_.columns)
-        rows = replace(rows, frame=kept, _columns={})
+        rows = rows.with_frame(kept)
     if not str(path).lower().endswith(".parquet"):
         return rows
     # Only text is read as numbers: in other columns NaN and null stay what they are.
@@ -176,7 +175,7 @@ def written_rows(repairer: Repairer, rows: Rows, path: str | os.PathLike[str]) -
         for column in text_columns
         if column.kind == "number" or frame[column.name].dtype == nw.String
     ]
-    return replace(rows, frame=frame.with_columns(*typed), _columns={})
+    return rows.with_frame(frame.with_columns(*typed))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,8 +230,8 @@ class StreamedFileRepair:
         self,
         detail: EffectDetail = "full",
         *,
-        certify: Callable[..., Certificate] = certify,
-        model_impact: Callable[..., ModelImpact | None] = model_impact,
+        certify: Callable[..., Certificate] | None = None,
+        model_impact: Callable[..., ModelImpact | None] | None = None,
     ) -> RepairEffect:
         """Return what the repair did to some of the rows, which are drawn at random."""
         fitted = self.repairer.fitted_
@@ -280,7 +279,7 @@ class StreamedFileRepair:
 
 def repaired_rows(rows: Rows, output: Output | RecordOutput) -> Rows:
     """Return rows with their repair."""
-    return replace(rows, frame=output.repaired_frame(), _columns={})
+    return rows.with_frame(output.repaired_frame())
 
 
 def repair_file(
@@ -297,8 +296,8 @@ def repair_file(
     roles: AuditRoles | None = None,
     options: Mapping[str, Any] | None = None,
     memory: int | None = None,
-    chunk_rows: int = ROWS_PER_CHUNK,
-    least_certified_amount: Callable[..., CertifiedAmount] = least_certified_amount,
+    chunk_rows: int | None = None,
+    least_certified_amount: Callable[..., CertifiedAmount] | None = None,
 ) -> FileRepair | StreamedFileRepair:
     """Fit a repair to a file, and apply it to the same rows.
 
@@ -318,9 +317,9 @@ def repair_file(
     memory : int, optional
         How many bytes a repair in memory may take; a larger file is repaired in chunks. By default
         half of the machine's.
-    chunk_rows : int
-        The rows of a chunk.
-    least_certified_amount : callable
+    chunk_rows : int, optional
+        The rows of a chunk; by default as many as take about 100 MB.
+    least_certified_amount : callable, optional
         What searches for the amount.
     """
     if protected and stratify_by:
@@ -392,19 +391,11 @@ def repair_file(
         )
     if amount == "certified":
         outcome = [audit_roles.outcome] if audit_roles.outcome and not kept else []
-        with warnings_shown_otherwise():
-            certified_amount = least_certified_amount(
-                rows.dataframe.select(*needed, *outcome).to_native(),
-                repairer,
-                outcome=audit_roles.outcome,
-                favorable=audit_roles.favorable,
-                reference=audit_roles.reference,
-                beta=audit_roles.beta,
-            )
-        if certified_amount.amount is None:
-            raise OptionError(
-                f"amount='certified': {'; '.join(str(certified_amount).splitlines())}"
-            )
+        table_in_memory = rows.dataframe.select(*needed, *outcome).to_native()
+        certified_amount = _certified_amount(
+            table_in_memory, repairer, audit_roles, least_certified_amount
+        )
+        assert certified_amount.amount is not None
         amount = certified_amount.amount
     repairer.set_params(amount=amount)
     with warnings_shown_otherwise():
@@ -424,6 +415,29 @@ def repair_file(
         is_fitted=True,
         notes=(*rows.notes, *notes),
     )
+
+
+def _certified_amount(
+    table: Any,
+    repairer: Repairer,
+    roles: AuditRoles,
+    search: Callable[..., CertifiedAmount] | None,
+) -> CertifiedAmount:
+    """Search for the least amount whose result is certified; an error if there is none."""
+    from fourfifths._effect.amount import least_certified_amount
+
+    with warnings_shown_otherwise():
+        result = (search or least_certified_amount)(
+            table,
+            repairer,
+            outcome=roles.outcome,
+            favorable=roles.favorable,
+            reference=roles.reference,
+            beta=roles.beta,
+        )
+    if result.amount is None:
+        raise OptionError(f"amount='certified': {'; '.join(str(result).splitlines())}")
+    return result
 
 
 @contextmanager
@@ -489,7 +503,7 @@ def apply_repair(
     *,
     roles: AuditRoles | None = None,
     memory: int | None = None,
-    chunk_rows: int = ROWS_PER_CHUNK,
+    chunk_rows: int | None = None,
 ) -> FileRepair | StreamedFileRepair:
     """Apply a saved repair to a file; nothing is fitted.
 
@@ -689,7 +703,7 @@ def _repaired(
     return FileRepair(
         repairer=repairer,
         before=rows,
-        after=replace(rows, frame=output.repaired_frame(), _columns={}),
+        after=rows.with_frame(output.repaired_frame()),
         roles=roles,
         not_features=not_features,
         certified_amount=certified_amount,

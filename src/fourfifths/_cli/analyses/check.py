@@ -9,15 +9,10 @@ import typer
 
 from fourfifths._cli.options import (
     FAILED,
-    FORMAT_OPTION,
-    Format,
     HeaderRow,
-    Out,
-    Plot,
+    OutputOptions,
+    ReadingOptions,
     Sheet,
-    check_outputs,
-    deliver,
-    opened,
 )
 
 
@@ -36,6 +31,7 @@ def check(
             show_default=False,
         ),
     ],
+    *,
     group: Annotated[str, typer.Option(metavar="COL", help="The column of the groups' names.")],
     n: Annotated[str, typer.Option("--n", metavar="COL", help="How many people each group has.")],
     selected: Annotated[
@@ -59,21 +55,17 @@ def check(
     ] = None,
     sheet: Sheet = None,
     header_row: HeaderRow = None,
-    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
-    out: Out = None,
-    plot: Plot = None,
+    output: OutputOptions,
     fail_on: Annotated[
         FailOnCheck | None,
         typer.Option(help="End with exit code 3 if a printed figure does not follow."),
     ] = None,
 ) -> None:
     """Recompute a published table: which rates and ratios do not follow from its counts."""
-    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    output.check(source)
     from fourfifths import check as check_table
 
-    table = opened(
-        source, sheet=sheet, header_row=header_row, decimal=None, known=None, exact_values=True
-    )
+    table = ReadingOptions(sheet=sheet, header_row=header_row, exact_values=True).open(source)
     result = check_table(
         table,
         group=group,
@@ -85,5 +77,5 @@ def check(
         unknown_selected=unknown_selected,
         total=total,
     )
-    deliver(result, form, source=source, out=out, plot=plot)
+    output.deliver(result, source)
     raise typer.Exit(FAILED if fail_on is not None and result.errors else 0)

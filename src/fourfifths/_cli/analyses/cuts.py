@@ -8,31 +8,15 @@ import typer
 
 from fourfifths._cli.audit import DEFAULT_RULE
 from fourfifths._cli.options import (
-    FORMAT_OPTION,
-    AgeFrom,
-    Band,
-    DecimalMark,
-    ExactValues,
-    Format,
-    HeaderRow,
-    Known,
-    On,
-    Out,
+    GroupingOptions,
+    OutputOptions,
     Persons,
-    Plot,
+    ReadingOptions,
     Reference,
     RuleOption,
     SeparateProtected,
-    Sheet,
     Source,
-    Unknown,
-    ages,
-    bands,
-    check_outputs,
-    deliver,
-    opened,
     reference_of,
-    with_births,
 )
 from fourfifths.errors import OptionError
 
@@ -43,9 +27,10 @@ LowerIsBetter = Annotated[
 
 def cuts(
     source: Source,
+    *,
     score: Annotated[str, typer.Option(metavar="COL", help="The column of scores.")],
     protected: SeparateProtected = None,
-    lower_is_better: LowerIsBetter = False,  # noqa: FBT002 - typer's way to make a flag
+    lower_is_better: LowerIsBetter = False,
     select: Annotated[
         float | None,
         typer.Option(
@@ -67,32 +52,16 @@ def cuts(
         float, typer.Option(metavar="N", help="The impact ratio whose crossings are looked for.")
     ] = 0.8,
     persons: Persons = None,
-    band: Band = None,
-    age_from: AgeFrom = None,
-    on: On = None,
-    unknown: Unknown = None,
-    known: Known = None,
-    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
-    decimal: DecimalMark = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
-    out: Out = None,
-    plot: Plot = None,
+    grouping: GroupingOptions,
+    reading: ReadingOptions,
+    output: OutputOptions,
 ) -> None:
     """Measure the impact ratio at every cut of a score, and where it crosses 4/5."""
-    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    output.check(source)
     from fourfifths._impact.analyses.cuts import cuts as measure_cuts
 
-    protected = with_births(protected, age_from)
-    table = opened(
-        source,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=decimal,
-        known=known,
-        exact_values=exact_values,
-    )
+    protected = grouping.protected(protected)
+    table = reading.open(source)
     result = measure_cuts(
         table,
         score=score,
@@ -104,11 +73,9 @@ def cuts(
         rule=rule,  # type: ignore[arg-type]  # any text; the library checks it
         threshold=threshold,
         persons=persons,
-        bands=bands(band, age_from or protected),
-        ages=ages(age_from, on),
-        unknown=unknown or (),
+        **grouping.arguments(protected),
     )
-    deliver(result, form, source=source, out=out, plot=plot)
+    output.deliver(result, source)
 
 
 def score_bands_of(text: str | None) -> int | list[float] | None:

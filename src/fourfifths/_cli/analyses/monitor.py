@@ -9,23 +9,13 @@ import typer
 
 from fourfifths._cli.options import (
     FAILED,
-    FORMAT_OPTION,
     Band,
-    DecimalMark,
-    ExactValues,
     Favorable,
-    Format,
-    HeaderRow,
-    Known,
-    Out,
     Outcome,
-    Plot,
-    Sheet,
+    OutputOptions,
+    ReadingOptions,
     Unknown,
     bands,
-    check_outputs,
-    deliver,
-    opened,
     reference_of,
 )
 from fourfifths.errors import OptionError
@@ -46,6 +36,7 @@ def monitor(
             show_default=False,
         ),
     ],
+    *,
     batch: Annotated[
         str | None,
         typer.Option(metavar="COL", help="The column that says which batch a row belongs to."),
@@ -80,21 +71,15 @@ def monitor(
     ] = None,
     band: Band = None,
     unknown: Unknown = None,
-    known: Known = None,
-    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
-    decimal: DecimalMark = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
-    out: Out = None,
-    plot: Plot = None,
+    reading: ReadingOptions,
+    output: OutputOptions,
     fail_on: Annotated[
         FailOnMonitor | None,
         typer.Option(help="End with exit code 3 if a ratio below the line is shown."),
     ] = None,
 ) -> None:
     """Weigh the evidence about impact ratios after every batch; looking early costs nothing."""
-    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    output.check(source)
     from fourfifths._impact.analyses.monitor import add_batch
     from fourfifths._impact.analyses.monitor import monitor as weigh
 
@@ -117,20 +102,12 @@ def monitor(
         settings["threshold"] = threshold
     if confidence is not None:
         settings["confidence"] = confidence
-    reading: dict[str, Any] = {
-        "sheet": sheet,
-        "header_row": header_row,
-        "decimal": decimal,
-        "known": known,
-        "exact_values": exact_values,
-    }
     if add is not None:
-        result = add_batch(source, opened(add, **reading), name=name, **settings)
+        result = add_batch(source, reading.open(add), name=name, **settings)
     elif batch is not None:
-        table = opened(source, **reading)
-        result = weigh(table, batch=batch, weights=weights, **settings)
+        result = weigh(reading.open(source), batch=batch, weights=weights, **settings)
     else:
         result = weigh(source, weights=weights, **settings)
-    deliver(result, form, source=source, out=out, plot=plot)
+    output.deliver(result, source)
     is_below = any(group.below_since is not None for group in result.groups)
     raise typer.Exit(FAILED if fail_on is not None and is_below else 0)

@@ -7,12 +7,7 @@ from typing import Annotated
 import typer
 
 from fourfifths._cli.options import (
-    FORMAT_OPTION,
-    Format,
-    Out,
-    Plot,
-    check_outputs,
-    deliver,
+    OutputOptions,
     draw_plot,
     show,
 )
@@ -27,6 +22,7 @@ def share(
     selected: Annotated[
         int | None, typer.Argument(metavar="SELECTED]", help="How many were selected in all.")
     ] = None,
+    *,
     share: Annotated[
         float | None,
         typer.Option(metavar="N", help="The group's share of those who could be selected, 0 to 1."),
@@ -48,15 +44,13 @@ def share(
         str | None,
         typer.Option(metavar="COL", help="Its column of shares, if they differ from year to year."),
     ] = None,
-    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
-    out: Out = None,
-    plot: Plot = None,
+    output: OutputOptions,
 ) -> None:
     """Compare a group's number among the selected with its share of a population.
 
     The binomial standard deviations of Castaneda v. Partida and Hazelwood v. United States.
     """
-    form = check_outputs(file or "", out=out, plot=plot, form=output_format, formats=Format)
+    output.check(file or "")
     from fourfifths._impact.analyses.share import against_share, read_periods
 
     if (share is None) == (share_column is None) or (share_column and file is None):
@@ -66,12 +60,12 @@ def share(
             raise OptionError(
                 "OBSERVED SELECTED: give both numbers, or a --file with several years"
             )
-        if out is not None:
+        if output.out is not None:
             raise OptionError("--out: only with --file; the page of two numbers is three lines")
         result = against_share(observed, selected, share=float(share or 0))
-        if plot is not None:
-            draw_plot(result, plot)
-        show(result, form)
+        if output.plot is not None:
+            draw_plot(result, output.plot)
+        show(result, output.form)
         return
     if observed is not None:
         raise OptionError("--file: holds the numbers; leave OBSERVED and SELECTED out")
@@ -88,4 +82,4 @@ def share(
         share=float(share) if share is not None else values.shares,
         periods=values.periods,
     )
-    deliver(result, form, source=file, out=out, plot=plot)
+    output.deliver(result, file)

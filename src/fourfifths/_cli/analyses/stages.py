@@ -9,31 +9,15 @@ import typer
 
 from fourfifths._cli.audit import DEFAULT_RULE
 from fourfifths._cli.options import (
-    FORMAT_OPTION,
-    AgeFrom,
-    Band,
-    DecimalMark,
-    ExactValues,
-    Format,
-    HeaderRow,
-    Known,
-    On,
-    Out,
+    GroupingOptions,
+    OutputOptions,
     Persons,
-    Plot,
+    ReadingOptions,
     Reference,
     RuleOption,
     SeparateProtected,
-    Sheet,
     Source,
-    Unknown,
-    ages,
-    bands,
-    check_outputs,
-    deliver,
-    opened,
     reference_of,
-    with_births,
 )
 
 
@@ -53,6 +37,7 @@ class SkipsAre(StrEnum):
 
 def stages(
     source: Source,
+    *,
     protected: SeparateProtected = None,
     stage: Annotated[
         list[str] | None,
@@ -87,32 +72,20 @@ def stages(
     reference: Reference = None,
     rule: RuleOption = DEFAULT_RULE,
     persons: Persons = None,
-    band: Band = None,
-    age_from: AgeFrom = None,
-    on: On = None,
-    unknown: Unknown = None,
-    known: Known = None,
-    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
-    decimal: DecimalMark = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
-    out: Out = None,
-    plot: Plot = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="A column of sampling weights, 0 or more."),
+    ] = None,
+    grouping: GroupingOptions,
+    reading: ReadingOptions,
+    output: OutputOptions,
 ) -> None:
     """Measure each step of a selection, and the bottom line."""
-    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    output.check(source)
     from fourfifths._impact.analyses.stages import stages as measure_stages
 
-    protected = with_births(protected, age_from)
-    table = opened(
-        source,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=decimal,
-        known=known,
-        exact_values=exact_values,
-    )
+    protected = grouping.protected(protected)
+    table = reading.open(source)
     result = measure_stages(
         table,
         protected=protected,
@@ -124,8 +97,7 @@ def stages(
         reference=reference_of(reference, protected),
         rule=rule,  # type: ignore[arg-type]  # any text; the library checks it
         persons=persons,
-        bands=bands(band, age_from or protected),
-        ages=ages(age_from, on),
-        unknown=unknown or (),
+        weights=weights,
+        **grouping.arguments(protected),
     )
-    deliver(result, form, source=source, out=out, plot=plot)
+    output.deliver(result, source)

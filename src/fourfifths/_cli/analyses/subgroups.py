@@ -8,29 +8,14 @@ from typing import Annotated
 import typer
 
 from fourfifths._cli.options import (
-    FORMAT_OPTION,
-    AgeFrom,
-    Band,
-    DecimalMark,
-    ExactValues,
     Favorable,
-    Format,
-    HeaderRow,
-    Known,
-    On,
-    Out,
+    GroupingOptions,
     Outcome,
+    OutputOptions,
     Persons,
-    Plot,
+    ReadingOptions,
     Seed,
-    Sheet,
     Source,
-    Unknown,
-    ages,
-    bands,
-    check_outputs,
-    deliver,
-    opened,
 )
 
 
@@ -43,6 +28,7 @@ class OrderBy(StrEnum):
 
 def subgroups(
     source: Source,
+    *,
     protected: Annotated[
         list[str] | None,
         typer.Option(metavar="COL", help="A protected column; every subgroup has one at least."),
@@ -73,34 +59,18 @@ def subgroups(
         float, typer.Option(metavar="N", help="The ratio that the limits are compared with.")
     ] = 0.8,
     persons: Persons = None,
-    band: Band = None,
-    age_from: AgeFrom = None,
-    on: On = None,
-    unknown: Unknown = None,
-    known: Known = None,
-    exact_values: ExactValues = False,  # noqa: FBT002 - typer's way to make a flag
-    decimal: DecimalMark = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
+    grouping: GroupingOptions,
+    reading: ReadingOptions,
     random_state: Seed = 0,
-    output_format: Annotated[Format | None, FORMAT_OPTION] = None,
-    out: Out = None,
-    plot: Plot = None,
+    output: OutputOptions,
 ) -> None:
     """Search intersections of up to three columns for the lowest selection rates."""
-    form = check_outputs(source, out=out, plot=plot, form=output_format, formats=Format)
+    output.check(source)
     from fourfifths._impact.analyses.subgroups import subgroups as search_subgroups
 
     named = [*(protected or ()), *(columns or ())]
-    births = [column for column in age_from or () if column not in named]
-    table = opened(
-        source,
-        sheet=sheet,
-        header_row=header_row,
-        decimal=decimal,
-        known=known,
-        exact_values=exact_values,
-    )
+    births = [column for column in grouping.age_from or () if column not in named]
+    table = reading.open(source)
     result = search_subgroups(
         table,
         protected=[*(protected or ()), *births] or None,
@@ -114,9 +84,7 @@ def subgroups(
         order=order.value,
         threshold=threshold,
         persons=persons,
-        bands=bands(band, age_from or named),
-        ages=ages(age_from, on),
-        unknown=unknown or (),
+        **grouping.arguments(named),
         random_state=random_state,
     )
-    deliver(result, form, source=source, out=out, plot=plot)
+    output.deliver(result, source)
