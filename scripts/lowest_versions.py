@@ -13,8 +13,8 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-EXTRAS = ("test", "excel", "fast", "office", "pdf", "sign")
-MINIMUM = re.compile(r"(?P<name>[\w.-]+)>=(?P<version>[\w.]+)")
+EXTRAS = ("test", "excel", "fast", "office", "pdf", "sign", "sql")
+MINIMUM = re.compile(r"(?P<name>[\w.-]+)(?:\[[\w,-]+\])?>=(?P<version>[\w.]+)")
 
 
 def lowest_versions() -> dict[str, str]:
