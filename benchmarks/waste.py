@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from unittest import mock
 
@@ -34,7 +35,7 @@ from pyarrow import parquet
 from fourfifths import Repairer, certify
 from fourfifths._certify import auditors
 from fourfifths._effect.effect import middle_rank
-from fourfifths._repair.columns import kernels
+from fourfifths._repair.columns.kernel_choice import NUMPY_KERNELS, compiled_kernels
 from fourfifths._repair.columns.quantiles import make_grid
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.strata import fit_strata
@@ -80,13 +81,15 @@ def child_cpu(*command: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def numbers(rows: int, columns: int, *, groups: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Return normal columns, of which some depend on the group, and the groups."""
+def numbers(
+    rows: int, columns: int, *, groups: int = 2, shift: float = 0.4
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return normal columns and groups; with a shift, two of the columns depend on the group."""
     random = np.random.default_rng(0)
     group = random.permutation(np.arange(rows) % groups)
     values = random.normal(size=(rows, columns))
-    values[:, 0] += 0.4 * group
-    values[:, 1] *= 1 + 0.3 * (group == 1)
+    values[:, 0] += shift * group
+    values[:, 1] *= 1 + 0.75 * shift * (group == 1)
     return values, group
 
 
@@ -144,7 +147,7 @@ def transform_lines(rows: int) -> Iterator[Line]:
 def lookup_lines(rows: int) -> Iterator[Line]:
     """Yield lookups in knots that crowd in few cells of the grid, numba against numpy."""
     random = np.random.default_rng(0)
-    compiled = kernels.compiled_kernels()
+    compiled = compiled_kernels()
     for name, values in {
         "log-normal (sigma 2)": random.lognormal(sigma=2, size=rows),
         "Pareto (0.7)": random.pareto(0.7, size=rows),
@@ -157,9 +160,7 @@ def lookup_lines(rows: int) -> Iterator[Line]:
         yield Line(
             work=f"lookup of {rows:,} {name} values, numba against numpy",
             seconds=cpu(lambda grid=grid, values=values: compiled.knots_up_to(values, grid)),
-            against=cpu(
-                lambda grid=grid, values=values: kernels.NUMPY_KERNELS.knots_up_to(values, grid)
-            ),
+            against=cpu(lambda grid=grid, values=values: NUMPY_KERNELS.knots_up_to(values, grid)),
             at_most=1.0,
         )
 
@@ -192,18 +193,18 @@ def svm_lines(_: int) -> Iterator[Line]:
 
 def group_lines(_: int) -> Iterator[Line]:
     """Yield what a row of a certificate costs with more groups, against two groups."""
-    per_row = {}
-    for groups in GROUP_COUNTS:
+    per_row: dict[int, float] = {}
+    for shift, groups in product((0.4, 0.0), GROUP_COUNTS):
         rows = groups * ROWS_PER_GROUP
-        values, group = numbers(rows, GROUP_COLUMNS, groups=groups)
+        values, group = numbers(rows, GROUP_COLUMNS, groups=groups, shift=shift)
         table = pd.DataFrame(values, columns=[f"c{index}" for index in range(GROUP_COLUMNS)])
         table["group"] = [f"g{code}" for code in group]
         options = {"protected": "group", "beta": 0.3, "reference": "g0", "progress": False}
         per_row[groups] = cpu(lambda t=table, o=options: certify(t, **o), repeats=1) / rows
         if groups > 2:
             yield Line(
-                work=f"certify of {groups} groups of {ROWS_PER_GROUP:,} rows x {GROUP_COLUMNS}, "
-                "per row, against 2 groups",
+                work=f"certify of {groups} {'different' if shift else 'equal'} groups of "
+                f"{ROWS_PER_GROUP:,} rows x {GROUP_COLUMNS}, per row, against 2 groups",
                 seconds=per_row[groups] * rows,
                 against=per_row[2] * rows,
                 at_most=2.0,

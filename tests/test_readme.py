@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -76,3 +77,24 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)\)", page.read_text())
     gone = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert gone == []
+
+
+def shown_commands() -> list[tuple[str, str]]:
+    """Return every command that a page shows with options, and the page."""
+    pattern = re.compile(r"(?:^\$ |^|`)(fourfifths [a-z]+ [^`\n|\\]*--[^`\n|\\]*)", re.MULTILINE)
+    pages = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+    return [(page.name, line) for page in pages for line in pattern.findall(page.read_text())]
+
+
+def test_commands_are_shown_on_many_pages() -> None:
+    assert len({page for page, _ in shown_commands()}) >= 10
+
+
+@pytest.mark.parametrize(("page", "line"), shown_commands())
+def test_every_option_shown_belongs_to_its_command(page: str, line: str) -> None:
+    _, name, *arguments = shlex.split(line, comments=True)
+    if name not in cli.COMMANDS:
+        pytest.fail(f"{page} shows the command {name}, which does not exist")
+    options = {option for parameter in cli.load_command(name).params for option in parameter.opts}
+    shown = {argument for argument in arguments if argument.startswith("--")}
+    assert shown <= {*options, "--help"}
