@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hand_table import GROUP, HAND, MAKERS, NAMES, ROWS, VALUES, columns, fitted
 
+import fourfifths
 from fourfifths import Repairer
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
@@ -310,6 +311,23 @@ def test_a_lazy_frame_is_to_be_collected(lazy: Any) -> None:
         TableError, match="X: the rows of a LazyFrame are not in memory; collect it into"
     ):
         Repairer("g").fit(lazy)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("people.csv", "people.csv"),
+        (Path("people.csv"), "people.csv"),
+        (fourfifths.datasets.load("ricci"), "a Dataset"),
+        (fourfifths.read_table("ricci"), "a Table"),
+    ],
+)
+def test_a_file_is_to_be_read_first(source: Any, name: str) -> None:
+    expected = f"X: {name}: expected a dataframe or an array; read the rows into a dataframe first"
+    with pytest.raises(TableError, match=expected):
+        Repairer("race").fit(source)
+    with pytest.raises(TableError, match=expected):
+        fitted().transform(source)
 
 
 @MAKERS
