@@ -281,7 +281,7 @@ def test_a_text_that_differs_in_most_rows_is_an_identifier(make: Any) -> None:
 @MAKERS
 def test_a_category_that_was_not_fitted_is_named(make: Any) -> None:
     message = (
-        "column 't': 'w' is none of the categories 'u', 'v'; leave such rows out, fit with them"
+        "column 't': 'w' is not one of the categories 'u', 'v'; leave such rows out, fit with them"
     )
     with pytest.raises(ColumnError, match=message):
         fitted().transform(make(columns(t=["u", "w"] * 6)))
@@ -366,7 +366,7 @@ def test_columns_that_were_not_fitted_are_named(make: Any) -> None:
 
 def test_a_name_that_is_there_twice_is_named() -> None:
     twice = pd.DataFrame(VALUES, columns=["x", "x"])
-    with pytest.raises(TableError, match=r"(?s)X: a column name is there twice: .*'x'"):
+    with pytest.raises(TableError, match=r"(?s)X: a column name occurs twice: .*'x'"):
         Repairer().fit(twice, protected=GROUP)
 
 

@@ -140,8 +140,8 @@ def built_in_auditor(name: str, is_category: Sequence[bool], *, random_state: in
     else:
         names = get_args(AuditorName)
         raise OptionError(
-            f"auditors: {name!r} is none of {listed(names)}{nearest(name, names)}; pass your own "
-            "classifiers as a mapping of name to classifier"
+            f"auditors: {name!r} is not one of {listed(names)}{nearest(name, names)}; pass your "
+            "own classifiers as a mapping of name to classifier"
         )
     return BalancedCut(prepare, candidates, random_state=random_state)
 

@@ -81,7 +81,7 @@ class FiledVerification(Result):
         if self.is_intact and self.is_signature_checked:
             headline = f"verified: {self.name} is as the trusted key signed it"
         elif self.is_intact:
-            headline = f"intact: {self.name} is as it was written, by whomever"
+            headline = f"intact: {self.name} is as it was written; who wrote it was not checked"
         return "\n".join(
             [
                 headline,

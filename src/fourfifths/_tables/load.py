@@ -658,7 +658,7 @@ def rows_of(
     except TypeError:
         return Rows(unknown=tuple(unknown), reading=reading)
     except nw.exceptions.DuplicateError as error:
-        raise TableError(f"X: a column name is there twice: {error}") from error
+        raise TableError(f"X: a column name occurs twice: {error}") from error
     if not isinstance(frame, nw.DataFrame):
         raise TableError(
             f"X: the rows of a {type(X).__name__} are not in memory; collect it into a dataframe "

@@ -104,7 +104,7 @@ class Strata:
     def unseen_error(self, value: str, row: int, *, row_count: int) -> GroupError:
         """Return the error for rows whose stratum was not fitted, the first of which is named."""
         return GroupError(
-            f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
+            f"{' & '.join(self.by)}: {value!r} in row {row} is not one of the strata that were "
             f"fitted ({listed(self.labels)}); {row_count:,} rows are like that; fit with such "
             "rows, or fit with unseen='keep', which leaves them as they are"
         )
