@@ -136,7 +136,7 @@ def one_caller_share() -> str:
                         users.setdefault(used, set()).add(node.name)
         total += len(private)
         once += sum(len(users.get(name, set()) - {name}) == 1 for name in private)
-    return f"{once / total:.0%} of {total}"
+    return f"{once / total:.1%} of {total}"
 
 
 def variables() -> Iterator[tuple[Path, int, str]]:

@@ -223,7 +223,7 @@ TEXT_FILES = {
         make=text(csv_text([[i, *row] for i, row in enumerate(ROWS)], names=["", *NAMES])),
     ),
     "columns that nobody uses share a name": MessyFile(name="t.csv", make=text(NOTES_TWICE)),
-    "a column that is used is there twice": MessyFile(
+    "a column that is used occurs twice": MessyFile(
         name="t.csv",
         make=text(TWICE),
         error=r"protected='race'.* more than one .*'race \(column 1\)', 'race \(column 2\)'",

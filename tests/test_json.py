@@ -37,8 +37,8 @@ PLAIN: Any = st.recursive(
 @pytest.mark.parametrize(
     ("content", "match"),
     [
-        (b'{"a": 1, "b": 2, "a": 1}', "the key 'a' is there twice"),
-        (b'{"x": {"a": 1, "a": 2}}', "the key 'a' is there twice"),
+        (b'{"a": 1, "b": 2, "a": 1}', "the key 'a' occurs twice"),
+        (b'{"x": {"a": 1, "a": 2}}', "the key 'a' occurs twice"),
         (b'{"a": NaN}', "NaN is not JSON"),
         (b"[Infinity]", "Infinity is not JSON"),
         (b"[-Infinity]", "-Infinity is not JSON"),
@@ -61,7 +61,7 @@ def test_what_is_not_json_is_refused_at_once(content: bytes, match: str) -> None
 
 def test_a_million_keys_of_which_one_is_there_twice() -> None:
     keys = ",".join(f'"{key}":0' for key in range(200_000))
-    with pytest.raises(ValueError, match="the key '7' is there twice"):
+    with pytest.raises(ValueError, match="the key '7' occurs twice"):
         parse_json(f'{{{keys},"7":1}}'.encode())
 
 

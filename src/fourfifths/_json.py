@@ -65,7 +65,7 @@ def parse_json(content: bytes) -> Any:
     >>> parse_json(b'{"a": 1, "a": 2}')
     Traceback (most recent call last):
     ...
-    ValueError: the key 'a' is there twice
+    ValueError: the key 'a' occurs twice
     """
     if depth_of(content) > MAX_DEPTH:
         raise ValueError(f"lists or objects are nested more than {MAX_DEPTH} deep")
@@ -133,7 +133,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         key = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the key {key[:MAX_KEY_SHOWN]!r} is there twice")
+        raise ValueError(f"the key {key[:MAX_KEY_SHOWN]!r} occurs twice")
     return content
 
 

@@ -384,12 +384,12 @@ def test_a_name_alone_is_one_auditor():
 
 
 def test_an_unknown_auditor_is_refused_with_the_nearest():
-    with pytest.raises(OptionError, match=r"'logistics' is none of .*did you mean 'logistic'\?"):
+    with pytest.raises(OptionError, match=r"'logistics' is not one of .*did you mean 'logistic'\?"):
         panel(["logistics"], [False], random_state=0)
 
 
 def test_an_unknown_auditor_in_a_mapping_without_a_classifier_is_refused():
-    with pytest.raises(OptionError, match="'mine' is none of"):
+    with pytest.raises(OptionError, match="'mine' is not one of"):
         panel({"mine": None}, [False], random_state=0)
 
 

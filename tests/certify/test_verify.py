@@ -136,7 +136,7 @@ def test_a_changed_figure_is_noticed(certificate):
     [
         ("not json", TableError, "not JSON"),
         ("[" * 10**6, TableError, "nested more than 100 deep"),
-        ('{"schema": 1, "schema": 1}', TableError, "the key 'schema' is there twice"),
+        ('{"schema": 1, "schema": 1}', TableError, "the key 'schema' occurs twice"),
         ('{"rows": NaN}', TableError, "NaN is not JSON"),
         ('{"schema": "fourfifths/certificate/1", "verdi', TableError, "not JSON"),
         ("[]", TableError, "expected a certificate, found list"),

@@ -29,8 +29,8 @@ TRANSLATED = {
         "--protected, --stratify-by: give one of them",
     ),
     "a leading name that is another word at the shell": (
-        "models: 'LDA' is none of 'LR', 'SVM'",
-        "--model: 'LDA' is none of 'LR', 'SVM'",
+        "models: 'LDA' is not one of 'LR', 'SVM'",
+        "--model: 'LDA' is not one of 'LR', 'SVM'",
     ),
     "a leading name and value": (
         "weights='ww': no such column",

@@ -171,7 +171,7 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
         "",
         "--key halb: no column 'halb' in in.csv; did you mean 'half'?",
     ),
-    "a key that is there twice": ((*FIT, "--key", "kind"), MANY, "kind"),
+    "a key that occurs twice": ((*FIT, "--key", "kind"), MANY, "kind"),
     "a threshold above 1": ((*FIT, "--threshold", "1.5"), "", "--threshold 1.5: expected a num"),
     "a confidence of 1": ((*FIT, "--confidence", "1"), "", "--confidence 1.0: expected a number"),
     "a method of the paper by blocks": (
@@ -316,12 +316,12 @@ def test_bad_roles_of_the_audit(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (replaced(4, 0, "C"), "'C' in row 4 is none of the strata that were fitted ('A', 'B')"),
-        (replaced(4, 0, ""), "in row 4 is none of the strata that were fitted"),
+        (replaced(4, 0, "C"), "'C' in row 4 is not one of the strata that were fitted ('A', 'B')"),
+        (replaced(4, 0, ""), "in row 4 is not one of the strata that were fitted"),
         (replaced(2, 1, "many"), "column 'score': expected numbers, found 'many'"),
         (replaced(2, 2, "inf"), "column 'half': expected finite numbers, found 'inf'"),
         (replaced(2, 2, "1e999"), "column 'half': row 2 is infinite"),
-        (replaced(2, 3, "w"), "column 'kind': 'w' is none of the categories 'u', 'v'"),
+        (replaced(2, 3, "w"), "column 'kind': 'w' is not one of the categories 'u', 'v'"),
         (text_of(ROWS, "group,score,halves,kind,hired"), "no column 'half' in new.csv; did you"),
         (text_of(ROWS, "gruop,score,half,kind,hired"), "no column 'group' in new.csv; did you"),
     ],

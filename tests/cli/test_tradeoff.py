@@ -60,7 +60,7 @@ def test_every_format_and_the_plot(shell, source: Path) -> None:
         (("--split", "side"), "--split side: no such column"),
         (("--plot", "curve.pdf"), "--plot curve.pdf: expected a name ending in .png or .svg"),
         (("--plot", "no/curve.png"), "there is no folder"),
-        (("--model", "LDA"), "--model: 'LDA' is none of"),
+        (("--model", "LDA"), "--model: 'LDA' is not one of"),
         (
             ("--method", "geometric"),
             "--method geometric: the paper's methods repair columns one by one; give --scope "

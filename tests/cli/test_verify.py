@@ -125,7 +125,7 @@ def test_a_pack_and_the_certificate_in_it(filed: Shell) -> None:
     write_pack(Path("p.zip"), files, command="fourfifths report", data=data, key=key)
     answer = filed("verify", "p.zip")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("intact: p.zip is as it was written, by whomever")
+    assert answer.out.startswith("intact: p.zip is as it was written; who wrote it was not checked")
     answer = filed("verify", "p.zip", "people.csv", "--trust", "k.pub", "--require", "rows=all")
     assert answer.code == 0
     assert answer.out.startswith("verified: p.zip is as the trusted key signed it")
@@ -184,7 +184,7 @@ def test_a_repair_is_signed_when_it_is_saved(filed: Shell) -> None:
         (["c.json", "people.csv", "--trust", "c.json"], "c.json: not a public key of Ed25519"),
         (["c.json", "people.csv", "--require", "x"], "--require x: expected NAME=V,NAME=V"),
         (["c.json", "people.csv", "--require", ""], "--require : expected NAME=V,NAME=V"),
-        (["c.json", "people.csv", "--require", "a=1,a=1"], "--require a=1,a=1: a is there twice"),
+        (["c.json", "people.csv", "--require", "a=1,a=1"], "--require a=1,a=1: a occurs twice"),
         (
             ["c.json", "people.csv", "--require", "color=red"],
             "--require: 'color' cannot be required",
@@ -203,7 +203,7 @@ def test_what_cannot_be_checked_is_one_line(
     ("content", "message"),
     [
         (b"[" * 10**6, "not JSON: lists or objects are nested more than 100 deep"),
-        (b'{"a": 1, "a": 2}', "not JSON: the key 'a' is there twice"),
+        (b'{"a": 1, "a": 2}', "not JSON: the key 'a' occurs twice"),
         (b"PK\x03\x04 and no more", "not a pack of fourfifths: too short for a zip file"),
         (b"PK\x03\x04" + b"x" * 99, "not a pack of fourfifths: it is cut off"),
         (b"null", "expected a certificate, found NoneType"),

@@ -50,7 +50,7 @@ def entries_of(content: bytes) -> dict[str, bytes]:
 def zipped(entries: list[tuple[str | zipfile.ZipInfo, bytes]], **options: Any) -> bytes:
     stream = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a name that is there twice
+        warnings.simplefilter("ignore")  # of a name that occurs twice
         with zipfile.ZipFile(stream, "w", **options) as archive:
             for name, content in entries:
                 archive.writestr(name, content)
@@ -191,7 +191,7 @@ def test_a_manifest_with_wrong_types_is_refused(read: Read, field: str, value: A
     ("manifest", "match"),
     [
         (b"[" * 10**6, "nested more than 100 deep"),
-        (b'{"schema": 1, "schema": 2}', "the key 'schema' is there twice"),
+        (b'{"schema": 1, "schema": 2}', "the key 'schema' occurs twice"),
         (b"NaN", "NaN is not JSON"),
         (b"[]", "expected the schema"),
         (b"\xff", "can't decode"),
@@ -228,7 +228,7 @@ def test_a_name_that_leads_elsewhere_is_refused(read: Read, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["report.html", "REPORT.html"])
 def test_a_name_twice_is_refused(read: Read, name: str) -> None:
-    with pytest.raises(EvidenceError, match="is there twice"):
+    with pytest.raises(EvidenceError, match="occurs twice"):
         read(zipped([*entries_of(packed()).items(), (name, b"other")]))
 
 

@@ -328,7 +328,7 @@ def test_a_category_never_seen_passes_as_a_missing_one(learned: Any) -> None:
     assert same(fitted.transform(unseen)[COLUMNS], fitted.transform(missing)[COLUMNS])
     fitted.set_params(unseen="error")
     try:
-        with pytest.raises(ValueError, match="'elsewhere' is none of the categories"):
+        with pytest.raises(ValueError, match="'elsewhere' is not one of the categories"):
             fitted.transform(unseen)
     finally:
         fitted.set_params(unseen="keep")

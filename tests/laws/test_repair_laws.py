@@ -34,7 +34,7 @@ def tied(draw: Any, most: int = 4) -> list[FloatArray]:
 
 @st.composite
 def distinct(draw: Any, most: int = 4) -> list[FloatArray]:
-    """Strata of unequal sizes, in which no value is there twice."""
+    """Strata of unequal sizes, in which no value occurs twice."""
     own = st.lists(st.integers(-1_000, 1_000), min_size=4, max_size=30, unique=True)
     return [np.array(each, dtype=float) for each in draw(st.lists(own, min_size=2, max_size=most))]
 

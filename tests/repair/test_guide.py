@@ -15,7 +15,6 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from fourfifths._repair import guide as guide_module
 from fourfifths._repair.guide import (
     LOWEST,
     EstimatorGuide,
@@ -50,8 +49,8 @@ def outcome(values: Any, kind: Any = "binary", classes: tuple[Any, ...] = (0, 1)
     return Outcome(name="y", kind=kind, values=np.asarray(values, dtype=float), classes=classes)
 
 
-def trees(*outcomes: Outcome, seed: int = 0) -> TreeGuide:
-    return fit_trees(COLUMNS, TYPES, outcomes=outcomes, seed=seed)
+def trees(*outcomes: Outcome, seed: int = 0, **options: Any) -> TreeGuide:
+    return fit_trees(COLUMNS, TYPES, outcomes=outcomes, seed=seed, **options)
 
 
 # --- outcomes ---
@@ -216,11 +215,10 @@ def test_a_row_has_the_same_score_alone() -> None:
     assert one.tolist() == scores[7:8].tolist()
 
 
-def test_trees_are_the_same_on_one_thread_or_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guide_module, "ROUNDS", 20)  # threads wait on a busy machine
-    alone = trees(outcome(CHANCE > 0))
-    monkeypatch.setattr(guide_module, "threads_for", lambda _: 2)
-    together = trees(outcome(CHANCE > 0))
+def test_trees_are_the_same_on_one_thread_or_two() -> None:
+    # Few rounds, because threads wait on a busy machine.
+    alone = trees(outcome(CHANCE > 0), rounds=20)
+    together = trees(outcome(CHANCE > 0), rounds=20, threads=2)
     without = [model.partition("\nparameters:")[0] for model in (*alone.models, *together.models)]
     assert without[0] == without[1]
 

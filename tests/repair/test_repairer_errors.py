@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from hand_table import GROUP, HAND, MAKERS, NAMES, ROWS, VALUES, columns, fitted
 
+import fourfifths
 from fourfifths import Repairer
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
@@ -280,7 +281,7 @@ def test_a_text_that_differs_in_most_rows_is_an_identifier(make: Any) -> None:
 @MAKERS
 def test_a_category_that_was_not_fitted_is_named(make: Any) -> None:
     message = (
-        "column 't': 'w' is none of the categories 'u', 'v'; leave such rows out, fit with them"
+        "column 't': 'w' is not one of the categories 'u', 'v'; leave such rows out, fit with them"
     )
     with pytest.raises(ColumnError, match=message):
         fitted().transform(make(columns(t=["u", "w"] * 6)))
@@ -310,6 +311,23 @@ def test_a_lazy_frame_is_to_be_collected(lazy: Any) -> None:
         TableError, match="X: the rows of a LazyFrame are not in memory; collect it into"
     ):
         Repairer("g").fit(lazy)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("people.csv", "people.csv"),
+        (Path("people.csv"), "people.csv"),
+        (fourfifths.datasets.load("ricci"), "a Dataset"),
+        (fourfifths.read_table("ricci"), "a Table"),
+    ],
+)
+def test_a_file_is_to_be_read_first(source: Any, name: str) -> None:
+    expected = f"X: {name}: expected a dataframe or an array; read the rows into a dataframe first"
+    with pytest.raises(TableError, match=expected):
+        Repairer("race").fit(source)
+    with pytest.raises(TableError, match=expected):
+        fitted().transform(source)
 
 
 @MAKERS
@@ -348,7 +366,7 @@ def test_columns_that_were_not_fitted_are_named(make: Any) -> None:
 
 def test_a_name_that_is_there_twice_is_named() -> None:
     twice = pd.DataFrame(VALUES, columns=["x", "x"])
-    with pytest.raises(TableError, match=r"(?s)X: a column name is there twice: .*'x'"):
+    with pytest.raises(TableError, match=r"(?s)X: a column name occurs twice: .*'x'"):
         Repairer().fit(twice, protected=GROUP)
 
 

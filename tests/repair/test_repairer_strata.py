@@ -51,7 +51,8 @@ def test_strata_may_be_any_whole_numbers(dtype: Any, values: tuple[int, int]) ->
 def test_a_stratum_that_was_not_fitted_is_named(make: Any) -> None:
     new = make(columns(g=["a"] * 5 + ["z"] * 2 + ["b"] * 5))
     message = (
-        r"g: 'z' in row 5 is none of the strata that were fitted .'a', 'b'.; 2 rows are like that; "
+        r"g: 'z' in row 5 is not one of the strata that were fitted .'a', 'b'.; "
+        "2 rows are like that; "
     )
     with pytest.raises(GroupError, match=message + "fit with such rows, or fit with unseen='keep'"):
         fitted().transform(new)
@@ -76,7 +77,7 @@ def test_a_row_without_a_stratum_is_named(make: Any) -> None:
     with pytest.raises(GroupError, match=r"g: 2 rows have no value; .* unseen='keep'"):
         Repairer("g").fit(gone)
     with pytest.raises(
-        GroupError, match=r"in row 0 is none of the strata .*; 2 rows are like that"
+        GroupError, match=r"in row 0 is not one of the strata .*; 2 rows are like that"
     ):
         fitted().transform(gone)
 

@@ -192,7 +192,7 @@ def test_how_the_file_is_laid_out_does_not_matter(tmp_path: Path) -> None:
 def test_a_key_twice_is_refused(tmp_path: Path) -> None:
     text = saved("column", Path(tmp_path.parent)).rstrip().removesuffix("}")
     (tmp_path / "twice.json").write_text(f'{text}, "seed": 1}}', encoding="utf-8")
-    with pytest.raises(RepairError, match="not JSON: the key 'seed' is there twice"):
+    with pytest.raises(RepairError, match="not JSON: the key 'seed' occurs twice"):
         Repairer.load(tmp_path / "twice.json")
 
 

@@ -11,7 +11,6 @@ from scipy import stats
 from scipy.optimize import linprog
 
 from fourfifths._arrays import FloatArray
-from fourfifths._stats import shares
 from fourfifths._stats.shares import (
     BlockLaw,
     RuleCurve,
@@ -331,11 +330,12 @@ def test_floors_of_every_ordered_pair() -> None:
     assert floors[pairs.index((0, 2)), 1].mean() < floors[pairs.index((0, 1)), 1].mean()
 
 
-def test_draws_in_chunks_have_the_same_law(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_in_chunks_have_the_same_law() -> None:
     laws = [law(50, 51), law(30, 31)]
     whole, _ = simulated_floors(laws, [0.3], draws=2_000, risk=0.0, random_state=0)
-    monkeypatch.setattr(shares, "SHARES_PER_CHUNK", 600)
-    parts, distances = simulated_floors(laws, [0.3], draws=2_000, risk=0.0, random_state=1)
+    parts, distances = simulated_floors(
+        laws, [0.3], draws=2_000, risk=0.0, random_state=1, shares_per_chunk=600
+    )
     assert parts.shape == whole.shape
     assert distances.shape == (2, 2_000)
     assert stats.ks_2samp(whole[0, 0], parts[0, 0]).pvalue > 0.01

@@ -127,7 +127,7 @@ def test_a_lazy_table_is_refused():
 def test_names_must_be_text_and_differ():
     with pytest.raises(TableError, match="X: a column is called 0; expected names that are text"):
         rows_of(pd.DataFrame([[1, 2]]))
-    with pytest.raises(TableError, match="X: a column name is there twice"):
+    with pytest.raises(TableError, match="X: a column name occurs twice"):
         rows_of(pd.DataFrame([[1, 2]], columns=["x", "x"]))
 
 

@@ -151,7 +151,7 @@ def test_a_saved_repair_looks_values_up_by_the_same_rule(tmp_path):
     new = pd.DataFrame({"sex": ["feMALE", " Male "], "hired": ["Yes", "No"], "score": [3.0, 3.0]})
     plain = new.assign(sex=["Female", "Male"])
     assert loaded.transform(new)["score"].tolist() == loaded.transform(plain)["score"].tolist()
-    with pytest.raises(GroupError, match="'Femal' in row 0 is none of the strata"):
+    with pytest.raises(GroupError, match="'Femal' in row 0 is not one of the strata"):
         loaded.transform(new.assign(sex=["Femal", "Male"]))
     # A file of before values were merged may have "M" and "m" as two strata.
     document = json.loads((tmp_path / "repair.json").read_text())
@@ -166,7 +166,7 @@ def test_an_exact_repair_does_not_know_another_spelling():
     frame = pd.DataFrame({"g": ["a", "A"] * 8, "x": np.arange(16.0)})
     repairer = fourfifths.Repairer("g", columns=["x"], scope="column", exact_values=True)
     assert repairer.fit(frame).strata_.groups == (("A",), ("a",))
-    with pytest.raises(GroupError, match="'a ' in row 0 is none of the strata"):
+    with pytest.raises(GroupError, match="'a ' in row 0 is not one of the strata"):
         repairer.transform(frame.assign(g=["a ", *frame["g"][1:]]))
 
 

@@ -207,7 +207,9 @@ def test_a_stratum_of_four_rows_is_not_small():
 def test_an_unseen_stratum_is_named_with_its_row():
     strata, _ = fit(["a", "b"] * FOUR)
     rows = rows_of(np.zeros((4, 1)))
-    match = r"protected: 'x' in row 1 is none of the strata that were fitted \('a', 'b'\); 2 rows"
+    match = (
+        r"protected: 'x' in row 1 is not one of the strata that were fitted \('a', 'b'\); 2 rows"
+    )
     with pytest.raises(GroupError, match=match):
         strata.codes_of(rows, ["a", "x", "b", None], unseen="error")
     assert strata.codes_of(rows, ["a", "x", "b", None], unseen="keep").tolist() == [0, -1, 1, -1]

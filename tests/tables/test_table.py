@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import fourfifths
-from fourfifths._tables.table import open_table
+from fourfifths._tables.table import open_table, source_files
 from fourfifths.errors import ColumnError, TableError
 
 COLUMNS = {
@@ -326,3 +326,15 @@ def test_a_cell_that_looks_like_an_empty_row_drops_nothing(tmp_path):
     table = open_table(path)
     assert table.file.may_have_empty_rows
     assert table.without_empty_rows() is table
+
+
+def test_a_source_stands_for_its_files(tmp_path):
+    for name in ("b.parquet", "a.parquet"):
+        pl.DataFrame({"x": [1]}).write_parquet(tmp_path / name)
+    (tmp_path / "ricci").write_text("a,b\n1,2\n", encoding="utf-8")
+    both = (tmp_path / "a.parquet", tmp_path / "b.parquet")
+    assert source_files(tmp_path) == source_files(str(tmp_path / "*.parquet")) == both
+    assert source_files(tmp_path / "a.parquet") == both[:1]
+    assert source_files("ricci") == (fourfifths.datasets.load("ricci").path,)
+    # A path is a file, whatever its name.
+    assert source_files(tmp_path / "ricci") == (tmp_path / "ricci",)

@@ -119,8 +119,11 @@ def test_a_name_and_a_classifier_may_be_mixed() -> None:
 @pytest.mark.parametrize(
     ("models", "message"),
     [
-        (["LDA"], "models: 'LDA' is none of 'LR', 'SVM', 'GNB'; to use a classifier of your own"),
-        (["lr"], r"models: 'lr' is none of 'LR', 'SVM', 'GNB'; did you mean 'LR'\?"),
+        (
+            ["LDA"],
+            "models: 'LDA' is not one of 'LR', 'SVM', 'GNB'; to use a classifier of your own",
+        ),
+        (["lr"], r"models: 'lr' is not one of 'LR', 'SVM', 'GNB'; did you mean 'LR'\?"),
         ([], "models: name at least one; expected some of 'LR', 'SVM', 'GNB'"),
         ({"mine": 3}, "models: 'mine' is 3; expected a scikit-learn classifier with fit and pred"),
         ({"mine": GaussianNB}, "models: 'mine' is <class .*; expected a scikit-learn classifier"),

@@ -258,7 +258,7 @@ def test_the_result_prints_and_gives_its_figures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"models": ["LDA"]}, "models: 'LDA' is none of"),
+        ({"models": ["LDA"]}, "models: 'LDA' is not one of"),
         ({"models": {"mine": object()}}, "expected a scikit-learn classifier with fit and predict"),
         ({"models": []}, "models: name at least one"),
         ({"methods": ["fast"]}, "methods="),

@@ -140,8 +140,8 @@ def built_in_auditor(name: str, is_category: Sequence[bool], *, random_state: in
     else:
         names = get_args(AuditorName)
         raise OptionError(
-            f"auditors: {name!r} is none of {listed(names)}{nearest(name, names)}; pass your own "
-            "classifiers as a mapping of name to classifier"
+            f"auditors: {name!r} is not one of {listed(names)}{nearest(name, names)}; pass your "
+            "own classifiers as a mapping of name to classifier"
         )
     return BalancedCut(prepare, candidates, random_state=random_state)
 
@@ -185,21 +185,21 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.classes_ = np.array([False, True])
         y = np.asarray(y, dtype=np.bool_)
+        holds_out = min(y.sum(), (~y).sum()) >= MIN_GROUP_ROWS_TO_HOLD_OUT
+        train: IntArray | slice = slice(None)
+        held: IntArray | slice = slice(0)
+        if holds_out:
+            held_share = min(HELD_OUT_SHARE, MAX_HELD_OUT_ROWS / y.size)
+            split = StratifiedShuffleSplit(1, test_size=held_share, random_state=self.random_state)
+            train, held = next(split.split(y, y))
         with quiet():
-            if min(y.sum(), (~y).sum()) >= MIN_GROUP_ROWS_TO_HOLD_OUT:
-                held_share = min(HELD_OUT_SHARE, MAX_HELD_OUT_ROWS / y.size)
-                split = StratifiedShuffleSplit(
-                    1, test_size=held_share, random_state=self.random_state
-                )
-                train, held = next(split.split(y, y))
-                best = self.choose_candidate(X[train], y[train])[0]
-                self._fit(X[train], y[train], best)
+            rows, is_reference = X[train], y[train]
+            best, scores, labels = self.choose_candidate(rows, is_reference)
+            self.encoder_ = clone(self.encoder).fit(rows)
+            self.classifier_ = clone(best).fit(self.encoder_.transform(rows), is_reference)
+            if holds_out:
                 scores, labels = self._score(X[held]), y[held]
-                self.held_fits_ = "same fit"
-            else:
-                best, scores, labels = self.choose_candidate(X, y)
-                self._fit(X, y, best)
-                self.held_fits_ = "inner folds"
+        self.held_fits_ = "same fit" if holds_out else "inner folds"
         self.cut_ = best_cut(scores, labels)[0]
         self.held_scores_, self.held_labels_ = scores - self.cut_, labels
         return self
@@ -244,10 +244,6 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             share = np.mean(held > cut) + share_at_cut * np.mean(held == cut)
             cut, share_at_cut = cut_of_share(directed, float(share))
         return np.asarray((directed > cut) | ((directed == cut) & (coin < share_at_cut)))
-
-    def _fit(self, X: FloatArray, y: BoolArray, candidate: Any) -> None:
-        self.encoder_ = clone(self.encoder).fit(X)
-        self.classifier_ = clone(candidate).fit(self.encoder_.transform(X), y)
 
     def _score(self, X: FloatArray) -> FloatArray:
         return score_of(self.classifier_, self.encoder_.transform(X))

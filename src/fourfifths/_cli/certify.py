@@ -45,7 +45,10 @@ def certify(
     confidence: Annotated[float, typer.Option(help="The confidence of the verdict.")] = 0.95,
     folds: Annotated[int, typer.Option(help="Number of folds of the cross-validation.")] = 5,
     max_rows: Annotated[
-        int, typer.Option(help="Of a larger table, audit a sample of so many rows.")
+        int,
+        typer.Option(
+            help="If the table has more rows than this, audit a random sample of this many."
+        ),
     ] = 100_000,
     grouping: GroupingOptions,
     reading: ReadingOptions,

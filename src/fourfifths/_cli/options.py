@@ -393,17 +393,17 @@ def provenance_of(source: str) -> Provenance:
     """Return the provenance of what this command shows about a file or a shipped data set."""
     import shlex
 
-    from fourfifths import __version__, datasets
-    from fourfifths._tables.files import file_sha256, parquet_files
+    from fourfifths import __version__
+    from fourfifths._tables.files import file_sha256
+    from fourfifths._tables.table import source_files
 
-    path = datasets.load(source).path if source in datasets.names() else source
     return Provenance(
         command=shlex.join(["fourfifths", *sys.argv[1:]]),
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         version=__version__,
         file=source,
         # Of several files, of their bytes one after the other.
-        sha256=file_sha256(*(parquet_files(Path(source)) or (path,))),
+        sha256=file_sha256(*source_files(source)),
     )
 
 

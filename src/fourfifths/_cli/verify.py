@@ -82,7 +82,7 @@ def requirements(text: str | None) -> dict[str, Any]:
         if not name or not equals or not value:
             raise OptionError(f"--require {text}: expected NAME=V,NAME=V, as in threshold=0.8")
         if name in required:
-            raise OptionError(f"--require {text}: {name} is there twice")
+            raise OptionError(f"--require {text}: {name} occurs twice")
         required[name] = required_value(name, value)
     return required
 

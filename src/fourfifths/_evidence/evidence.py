@@ -193,14 +193,15 @@ def gather(
         name: attempt(name, problems, analyse, hindrance=hindrance_of(options))
         for name, analyse in analyses.items()
     }
+    certificates = {column: results.get(f"{CERTIFICATE_OF} {column}") for column in singles}
     return Evidence(
         impact=measured,
         stages=results.get("stages"),
         cuts=results.get("cuts"),
         certificates={
             column: certificate
-            for column in singles
-            if (certificate := results.get(f"{CERTIFICATE_OF} {column}")) is not None
+            for column, certificate in certificates.items()
+            if certificate is not None
         },
         repaired=results.get("repair"),
         tradeoff=results.get("tradeoff"),

@@ -29,8 +29,8 @@ from fourfifths._evidence.signing import (
 from fourfifths._json import parse_json
 from fourfifths._repair.saved import KIND, MAX_REPAIR_BYTES, load_repair
 from fourfifths._results import Result
-from fourfifths._tables.files import file_sha256, parquet_files
-from fourfifths._tables.table import Table, TableLike
+from fourfifths._tables.files import file_sha256
+from fourfifths._tables.table import Table, TableLike, source_files
 from fourfifths.errors import EvidenceError, OptionError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class FiledVerification(Result):
         if self.is_intact and self.is_signature_checked:
             headline = f"verified: {self.name} is as the trusted key signed it"
         elif self.is_intact:
-            headline = f"intact: {self.name} is as it was written, by whomever"
+            headline = f"intact: {self.name} is as it was written; who wrote it was not checked"
         return "\n".join(
             [
                 headline,
@@ -249,12 +249,8 @@ def subject_of(source: TableLike) -> Subject | None:
         return Subject(name=source.name, sha256=file_sha256(source.path))
     if not isinstance(source, str | PathLike):
         return None
-    name = str(source)
-    if "." not in name and name in datasets.names():
-        return Subject(name=name, sha256=file_sha256(datasets.load(name).path))
-    path = Path(source)
     # Of several files, of their bytes one after the other, as in a report's provenance.
-    return Subject(name=path.name, sha256=file_sha256(*(parquet_files(path) or (path,))))
+    return Subject(name=Path(source).name, sha256=file_sha256(*source_files(source)))
 
 
 def verify_signature(

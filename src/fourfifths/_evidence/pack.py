@@ -351,7 +351,7 @@ def check_infos(infos: list[zipfile.ZipInfo]) -> None:
         if problem := name_problem(info.orig_filename):
             raise ValueError(f"the name {name[:MAX_NAME_LENGTH]!r}: {problem}")
         if name.casefold() in seen:
-            raise ValueError(f"{name!r} is there twice")
+            raise ValueError(f"{name!r} occurs twice")
         seen.add(name.casefold())
         kind = stat.S_IFMT(info.external_attr >> 16)
         if info.is_dir() or kind not in (0, stat.S_IFREG):

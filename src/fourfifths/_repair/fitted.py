@@ -131,18 +131,24 @@ class FittedRepair:
         Missing values stay in the paper's repairs. By blocks a row is written as a whole. `places`
         as in `draws_of`, and `row_counts` as in `Model.apply`, for rows that are a part of a table.
         """
-        before = self.numbers(rows, unseen)
+        before, column_types = self.numbers(rows, unseen), self.types_in(rows)
         if isinstance(self.model, BlockModel):
             draws = draws_of(rows, before, seed=self.seed, key=self.key, places=places)
             block = self.model.blocks_of(rows, before, codes=codes, draws=draws, amount=amount)
             records = self.model.blocks.records
             return RecordOutput(
                 rows=rows,
-                column_types=self.types_in(rows),
+                column_types=column_types,
                 records=records.reshape(-1, records.shape[2]),
                 index=self.model.blocks.record_index(block, draws),
             )
-        output = rows.output(self._written_types(rows, method, amount), before)
+        if method == "geometric" and amount > 0:
+            # It makes fractions of whole numbers.
+            column_types = [
+                replace(column, kind="number") if column.kind == "integer" else column
+                for column in column_types
+            ]
+        output = rows.output(column_types, before)
         if amount > 0:
             self.model.apply(
                 before,
@@ -250,12 +256,3 @@ class FittedRepair:
                 checked_key(rows, self.key)
                 return None
         return draws_of(rows, values, seed=self.seed, key=self.key, places=places)
-
-    def _written_types(self, rows: Rows, method: Method, amount: float) -> Sequence[ColumnType]:
-        """Return the types after the repair: geometric repair makes fractions of whole numbers."""
-        if method != "geometric" or amount == 0:
-            return self.types_in(rows)
-        return [
-            replace(column, kind="number") if column.kind == "integer" else column
-            for column in self.types_in(rows)
-        ]

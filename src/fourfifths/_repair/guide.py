@@ -223,6 +223,8 @@ def fit_trees(
     *,
     outcomes: Sequence[Outcome],
     seed: int,
+    rounds: int = ROUNDS,
+    threads: int | None = None,
 ) -> TreeGuide:
     """Learn the outcomes from the columns.
 
@@ -234,6 +236,10 @@ def fit_trees(
     outcomes : sequence of Outcome
         Of the same rows.
     seed : int
+    rounds : int
+        How many trees are grown for each outcome, or for each of its classes.
+    threads : int, optional
+        On how many threads LightGBM works; by default as many as the rows need.
     """
     matrix = np.stack(columns, axis=1)
     categories = [
@@ -262,12 +268,12 @@ def fit_trees(
             **objective,
             **sizes(target.size),
             "seed": seed % 2**31,
-            "num_threads": threads_for(target.size),
+            "num_threads": threads_for(target.size) if threads is None else threads,
         }
         data = lightgbm().Dataset(
             matrix[is_known], label=target, categorical_feature=categories, params=options
         )
-        booster = lightgbm().train(options, data, num_boost_round=ROUNDS)
+        booster = lightgbm().train(options, data, num_boost_round=rounds)
         models.append(trees_only(booster.model_to_string()))
     return TreeGuide(models=tuple(models))
 

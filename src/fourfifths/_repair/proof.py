@@ -769,7 +769,7 @@ def reason(
             f"on the table that the repair was fitted to the lowest ratio of any rule is "
             f"{table_lowest:.3f}"
         )
-    remedy = "no number of rows like these would prove more with so many blocks"
+    remedy = "no number of rows like these would prove more with this many blocks"
     if rows_needed:
         remedy = f"about {rows_needed:,} rows like these would prove {threshold:g}"
     if block_count > 2:
@@ -820,7 +820,8 @@ def assumptions(
         f"a rule uses only the repaired columns: {names}",
         "beta is taken as stated; where it is the lowest selection rate of a group in the table, "
         "the limit does not allow for the error of that rate",
-        f"the groups are the strata of the repair ({circumstances.strata_are}), as it is told them",
+        f"the groups are the strata of the repair ({circumstances.strata_are}), as the data state "
+        "them",
         "the limit is one of rates in the long run; the ratio of a small batch also varies by "
         "chance",
         draws,

@@ -72,7 +72,8 @@ class Reader:
     def choice(self, key: str, choices: Sequence[str]) -> str:
         """Return a value that is one of the choices."""
         value = self.value_of(key)
-        self.require(value in choices, key, expected=f"one of {listed(choices)}")
+        if value not in choices:
+            raise self.error(key, expected=f"one of {listed(choices)}")
         return str(value)
 
     def integer(self, key: str, *, minimum: int) -> int:

@@ -420,7 +420,7 @@ def pooling_sentences(attribute: AttributeImpact) -> list[Sentence]:
         "doubtful": f"the odds ratios differ between values of {attribute.within} more than chance "
         "explains (Tarone). One figure for all of them is doubtful: look at each value.",
         "sensible": f"there is no sign that the odds ratio differs between values of "
-        f"{attribute.within} (Tarone). One figure for all of them is sensible, as far as so many "
+        f"{attribute.within} (Tarone). One figure for all of them is sensible, as far as this many "
         "rows can show.",
         "not tested": f"whether the odds ratio differs between values of {attribute.within} could "
         "not be tested: fewer than two of them have both groups and both outcomes, or it is 0.",

@@ -192,6 +192,7 @@ def simulated_floors(
     draws: int,
     risk: float,
     random_state: int,
+    shares_per_chunk: int = SHARES_PER_CHUNK,
 ) -> tuple[FloatArray, FloatArray]:
     """Draw the impact floor and the total variation of every ordered pair of groups.
 
@@ -204,6 +205,8 @@ def simulated_floors(
     risk : float
         The probability with which the limits of tied rows may fail, over all groups.
     random_state : int
+    shares_per_chunk : int
+        How many shares of one group are held in memory at once.
 
     Returns
     -------
@@ -213,7 +216,7 @@ def simulated_floors(
     """
     random = np.random.default_rng(random_state)
     rates = np.asarray(beta, dtype=np.float64)
-    chunk = max(SHARES_PER_CHUNK // int(laws[0].leaves.sum()), 1)
+    chunk = max(shares_per_chunk // int(laws[0].leaves.sum()), 1)
     chunks = [
         drawn_floors(laws, rates, draws=min(chunk, draws - start), risk=risk, random=random)
         for start in range(0, draws, chunk)

@@ -1222,7 +1222,7 @@ def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
             raise
         if is_plain:
             return
-        # Names may be there twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.
+        # A name may occur twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.
         with (
             rows.open(encoding="utf-8", newline="") as source,
             file.open("w", encoding=style.encoding, newline="") as target,

@@ -58,6 +58,7 @@ from fourfifths._tables.values import (
     known_values,
     read_numbers,
 )
+from fourfifths.datasets import Dataset
 from fourfifths.errors import ColumnError, TableError, listed, nearest
 
 MAX_LOADED_SPARK_ROWS = 2_000_000  # about 1 GB while they are repaired
@@ -644,6 +645,12 @@ def rows_of(
     For anything else both are None: scikit-learn then converts it, or says what is wrong with it.
     """
     reading = reading or Reading()
+    if isinstance(X, str | os.PathLike | Table | Dataset):
+        name = X if isinstance(X, str | os.PathLike) else f"a {type(X).__name__}"
+        raise TableError(
+            f"X: {name}: expected a dataframe or an array; read the rows into a dataframe first, "
+            "or repair a file with `fourfifths repair`"
+        )
     if isinstance(X, np.ndarray):
         return Rows(array=X, unknown=tuple(unknown), reading=reading)
     try:
@@ -651,7 +658,7 @@ def rows_of(
     except TypeError:
         return Rows(unknown=tuple(unknown), reading=reading)
     except nw.exceptions.DuplicateError as error:
-        raise TableError(f"X: a column name is there twice: {error}") from error
+        raise TableError(f"X: a column name occurs twice: {error}") from error
     if not isinstance(frame, nw.DataFrame):
         raise TableError(
             f"X: the rows of a {type(X).__name__} are not in memory; collect it into a dataframe "

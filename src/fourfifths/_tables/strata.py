@@ -93,7 +93,7 @@ class Strata:
         _, columns = stratum_columns(
             rows, None if self.passed else self.by, values=protected, bands=self.bands
         )
-        codes = self.renumber(*_factorize_jointly(columns, rows.unknown))
+        codes = self.renumber(*_joined([_factorize(column, rows.unknown) for column in columns]))
         unknown_rows = np.flatnonzero(codes < 0)
         if unknown_rows.size and unseen == "error":
             row = int(unknown_rows[0])
@@ -104,7 +104,7 @@ class Strata:
     def unseen_error(self, value: str, row: int, *, row_count: int) -> GroupError:
         """Return the error for rows whose stratum was not fitted, the first of which is named."""
         return GroupError(
-            f"{' & '.join(self.by)}: {value!r} in row {row} is none of the strata that were "
+            f"{' & '.join(self.by)}: {value!r} in row {row} is not one of the strata that were "
             f"fitted ({listed(self.labels)}); {row_count:,} rows are like that; fit with such "
             "rows, or fit with unseen='keep', which leaves them as they are"
         )
@@ -313,13 +313,6 @@ def _sizes(codes: CodeArray, code_count: int, row_counts: IntArray | None) -> In
     slots = np.where(codes == UNKNOWN, code_count, codes)
     # As floats these counts are exact up to 2**53.
     return np.bincount(slots, weights=row_counts, minlength=code_count + 1).astype(np.int64)
-
-
-def _factorize_jointly(
-    columns: Sequence[Any], unknown: Sequence[Value]
-) -> tuple[tuple[Group, ...], CodeArray]:
-    """Return the joint groups that occur, sorted, and the group of each row; -1 for unknown."""
-    return _joined([_factorize(column, unknown) for column in columns])
 
 
 def _as_meant(

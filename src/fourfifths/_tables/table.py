@@ -10,13 +10,14 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import narwhals as nw
 
 from fourfifths import datasets
 from fourfifths._tables.engines.spark import check_session, spark_error
-from fourfifths._tables.files import TableFile, in_one_line, open_file
+from fourfifths._tables.files import TableFile, in_one_line, open_file, parquet_files
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
     DecimalMark,
@@ -198,12 +199,10 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
     if isinstance(source, Table):
         return source
     reading = reading or Reading()
-    # Only files have an ending: a name with a dot in it is no data set's.
-    if isinstance(source, str) and "." not in source and source in datasets.names():
-        source = datasets.load(source)
-    if isinstance(source, datasets.Dataset):
-        file = open_file(source.path, reading, read_workbook=read_workbook)
-        return _wrap(file.relation, name=source.name, reading=reading, dataset=source, file=file)
+    dataset = source if isinstance(source, datasets.Dataset) else dataset_called(source)
+    if dataset is not None:
+        file = open_file(dataset.path, reading, read_workbook=read_workbook)
+        return _wrap(file.relation, name=dataset.name, reading=reading, dataset=dataset, file=file)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
         if "." not in path and not os.path.exists(path):  # noqa: PTH110 - a name, not yet a path
@@ -219,6 +218,29 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
                 f"{option}={getattr(reading, option)!r}: the table is no file; leave it out"
             )
     return _wrap(source, name="the table", reading=reading)
+
+
+def dataset_called(source: TableLike) -> datasets.Dataset | None:
+    """Return the shipped data set that has this name, None if there is none.
+
+    Only files have an ending: a name with a dot in it is no data set's.
+    """
+    if isinstance(source, str) and "." not in source and source in datasets.names():
+        return datasets.load(source)
+    return None
+
+
+def source_files(source: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Return the files that a path, a pattern or the name of a shipped data set stands for.
+
+    Examples
+    --------
+    >>> [file.name for file in source_files("ricci")]
+    ['ricci.parquet']
+    """
+    dataset = dataset_called(source)
+    path = Path(source) if dataset is None else dataset.path
+    return parquet_files(path) or (path,)
 
 
 def read_table(

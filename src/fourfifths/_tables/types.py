@@ -361,9 +361,9 @@ def to_numbers(
     new_rows = np.flatnonzero(np.isnan(codes) & ~is_missing)
     if new_rows.size and unseen == "error":
         raise ColumnError(
-            f"column {column_type.name!r}: {column[int(new_rows[0])]!r} is none of the categories "
-            f"{listed(column_type.categories)}; leave such rows out, fit with them, or fit with "
-            "unseen='keep'"
+            f"column {column_type.name!r}: {column[int(new_rows[0])]!r} is not one of the "
+            f"categories {listed(column_type.categories)}; leave such rows out, fit with them, or "
+            "fit with unseen='keep'"
         )
     return codes
 

@@ -157,7 +157,7 @@ def chosen_models(
         if model is None:
             if name not in paper_names:
                 raise OptionError(
-                    f"models: {name!r} is none of {listed(paper_names)}"
+                    f"models: {name!r} is not one of {listed(paper_names)}"
                     f"{nearest(name, paper_names)}; to use a classifier of your own, pass a "
                     "mapping of its name to the classifier"
                 )

@@ -67,7 +67,7 @@ def test_a_note_on_quantiles_names_the_option(shell, tmp_path):
     ("arguments", "message"),
     [
         (("--depth", "4"), "--depth 4: expected a whole number from 1 to 3"),
-        (("--min-rows", "300"), "--min-rows 300: no subgroup has so many rows"),
+        (("--min-rows", "300"), "--min-rows 300: no subgroup has that many rows"),
         (("--columns", "site"), "--columns site: no such column in h.csv"),
         (("--quantiles", "1"), "--quantiles 1: expected a whole number from 2 to 50"),
         (("--show", "0"), "--show 0: expected a whole number of 1 or more"),

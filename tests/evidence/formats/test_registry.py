@@ -32,11 +32,10 @@ def test_json_is_the_report_itself():
     assert json.loads(render(REPORT, FORMATS[".json"])) == REPORT.to_dict()
 
 
-def test_a_format_that_needs_more_names_what_to_install(monkeypatch):
+def test_a_format_that_needs_more_names_what_to_install():
     form = ReportFormat(module="no_such_module", function="render", extra="office")
-    monkeypatch.setattr(registry, "FORMATS", {".docx": form})
     with pytest.raises(OptionError, match=r"not installed; pip install 'fourfifths\[office\]'"):
-        format_of(Path("a.docx"))
+        format_of(Path("a.docx"), {".docx": form})
 
 
 @pytest.mark.parametrize(
@@ -76,15 +75,14 @@ def test_a_size_of_paper_that_there_is_not(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pack_names_all_that_is_to_be_installed(monkeypatch):
+def test_a_pack_names_all_that_is_to_be_installed():
     forms = {
         ".pdf": ReportFormat(module="no_pdf", function="render", extra="pdf"),
         ".docx": ReportFormat(module="no_docx", function="render", extra="office"),
         ".xlsx": ReportFormat(module="no_xlsx", function="render", extra="office"),
     }
-    monkeypatch.setattr(registry, "FORMATS", forms)
     expected = (
         r"out='r\.zip': has the report in every format.*pip install 'fourfifths\[pdf,office\]'"
     )
     with pytest.raises(OptionError, match=expected):
-        check_all_formats(Path("r.zip"))
+        check_all_formats(Path("r.zip"), forms)

@@ -240,7 +240,7 @@ def test_the_same_seed_gives_the_same_answer():
         ({"columns": "sex"}, ColumnError, "columns='sex': is searched already"),
         ({"columns": "Age"}, ColumnError, "columns='Age': no such column"),
         ({"columns": "hired"}, ColumnError, "the same column cannot be both"),
-        ({"min_rows": 300}, GroupError, "min_rows=300: no subgroup has so many rows"),
+        ({"min_rows": 300}, GroupError, "min_rows=300: no subgroup has that many rows"),
         ({"favorable": "maybe"}, OutcomeError, "favorable='maybe': never occurs"),
         ({"persons": None}, WeightsError, "looks like a number of persons"),
     ],

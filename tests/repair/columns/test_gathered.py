@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from fourfifths._arrays import CodeArray, FloatArray
-from fourfifths._repair.columns import gathered
 from fourfifths._repair.columns.gathered import NumberFiles, fit_gathered, sort_present
 from fourfifths._repair.columns.model import fit_columns
 from fourfifths._tables.load import rows_of
@@ -76,12 +75,11 @@ def test_a_stratum_of_few_values_is_named(max_values: int) -> None:
 
 
 @pytest.mark.parametrize("most", [10**6, 300, 7])
-def test_values_are_sorted_in_pieces(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathered, "MAX_SORTED_VALUES", most)
+def test_values_are_sorted_in_pieces(most: int) -> None:
     values = np.random.default_rng(0).integers(-9, 9, 1000) / 2
     values[::7] = np.nan
     expected = sorted(value for value in values.tolist() if value == value)
-    ordered = sort_present(values)
+    ordered = sort_present(values, piece_size=most)
     assert ordered.tolist() == expected
     assert not np.signbit(ordered[ordered == 0]).any()
     assert sort_present(np.empty(0)).size == 0

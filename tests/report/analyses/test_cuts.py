@@ -30,6 +30,17 @@ def test_the_page_shows_the_ratios_and_where_they_cross():
     ]
 
 
+def test_an_attribute_has_a_page_of_its_own():
+    attribute = hand(reference="men")["group"]
+    assert str(attribute).splitlines() == [
+        "group: 5 cuts, compared with men",
+        "",
+        "women: below the line at 3 of 5 cuts: 2 to 4.",
+    ]
+    assert attribute.to_markdown().startswith("# group: 5 cuts")
+    assert "women: at no cut below the line." in str(hand(reference="men", threshold=0.1)["group"])
+
+
 def test_the_reference_at_each_cut_is_named():
     (sheet,) = to_document(hand()).sections[0].sheets
     assert sheet.rows[1][3] == "reference"

@@ -8,7 +8,6 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from fourfifths._tables.engines import places as places_module
 from fourfifths._tables.engines.places import EqualRows
 
 
@@ -24,17 +23,15 @@ def places_by_hand(words: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("distinct", [1, 5, 400, 10**18])
 @pytest.mark.parametrize(("buckets", "block"), [(1, 10**6), (8, 10**6), (4, 64)])
-def test_places_are_those_of_counting_one_by_one(
-    distinct: int, buckets: int, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(places_module, "ROWS_PER_BUCKET", 1000 // buckets)
-    monkeypatch.setattr(places_module, "ENTRIES_PER_BLOCK", block)
-    monkeypatch.setattr(places_module, "ENTRIES_PER_READ", 7)
+def test_places_are_those_of_counting_one_by_one(distinct: int, buckets: int, block: int) -> None:
     random = np.random.default_rng(3)
     values = random.integers(0, distinct, 1000)
     # Multiplied by an odd number, so that they differ in their first bits too.
     words = values.astype(np.uint64) * np.uint64(0x9E37_79B9_7F4A_7C15)
-    with closing(EqualRows(1000)) as rows:
+    equal_rows = EqualRows(
+        1000, rows_per_bucket=1000 // buckets, entries_per_block=block, entries_per_read=7
+    )
+    with closing(equal_rows) as rows:
         for start in range(0, 1000, 130):
             rows.add(words[start : start + 130])
         rows.finish()

@@ -54,7 +54,7 @@ FORMATS: Mapping[str, ReportFormat] = {
 }
 
 
-def format_of(path: Path) -> ReportFormat:
+def format_of(path: Path, formats: Mapping[str, ReportFormat] = FORMATS) -> ReportFormat:
     """Return the format that a file's name asks for.
 
     Raises
@@ -63,12 +63,12 @@ def format_of(path: Path) -> ReportFormat:
         If no format has this ending, or its packages are not installed.
     """
     ending = path.suffix.lower()
-    if ending not in FORMATS:
+    if ending not in formats:
         raise OptionError(
             f"out={str(path)!r}: a report cannot be written as {ending or 'a file without ending'};"
-            f" expected a name ending in {listed((*FORMATS, PACK_ENDING))}"
+            f" expected a name ending in {listed((*formats, PACK_ENDING))}"
         )
-    form = FORMATS[ending]
+    form = formats[ending]
     try:
         import_module(f"{__package__}.{form.module}")
     except ImportError as error:
@@ -79,10 +79,10 @@ def format_of(path: Path) -> ReportFormat:
     return form
 
 
-def check_all_formats(path: Path) -> None:
+def check_all_formats(path: Path, formats: Mapping[str, ReportFormat] = FORMATS) -> None:
     """Refuse a pack or a folder, which have every format, unless all packages are installed."""
     missing: dict[str, str] = {}
-    for form in FORMATS.values():
+    for form in formats.values():
         try:
             import_module(f"{__package__}.{form.module}")
         except ImportError as error:

@@ -384,8 +384,8 @@ def subgroups(
     all_selected = int(cells.tables[first].rows[cells.is_selected[first]].sum())
     if not search.n.size:
         raise GroupError(
-            f"min_rows={min_rows}: no subgroup has so many rows, and so many others; expected a "
-            "smaller number"
+            f"min_rows={min_rows}: no subgroup has that many rows inside and outside it; expected "
+            "a smaller number"
         )
     if all_selected in (0, all_n):
         share = "no row has" if all_selected == 0 else "every row has"

@@ -149,12 +149,12 @@ def gather(
     return gathered, present
 
 
-def sort_present(values: FloatArray) -> FloatArray:
+def sort_present(values: FloatArray, *, piece_size: int = MAX_SORTED_VALUES) -> FloatArray:
     """Return the values sorted, without missing ones; the array is overwritten."""
     values += 0.0  # -0.0 becomes 0.0, so that equal values have equal bits
     # A compiled sort needs as much memory again, so many values are sorted piece by piece. To make
     # the pieces takes no longer than it saves.
-    piece_count = max(-(-values.size // MAX_SORTED_VALUES), 1)
+    piece_count = max(-(-values.size // piece_size), 1)
     bounds = [values.size * piece // piece_count for piece in range(piece_count + 1)]
     if piece_count > 1:
         values.partition(bounds[1:-1])

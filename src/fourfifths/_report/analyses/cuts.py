@@ -42,6 +42,28 @@ def cuts_document(result: Cuts) -> Document:
     )
 
 
+@to_document.register
+def attribute_document(attribute: AttributeCuts) -> Document:
+    """Return the page of one attribute: at which cuts each group is below the line."""
+    reference = attribute.reference or "the highest rate at each cut"
+    cut_count = len(attribute.references)
+    sentences = [
+        Sentence(
+            text=f"{group.group}: below the line at {sum(run.cuts for run in group.below):,} of "
+            f"{cut_count:,} cuts: {in_words(group.below)}."
+            if group.below
+            else f"{group.group}: at no cut below the line.",
+            is_marked=bool(group.surely_below),
+        )
+        for group in attribute.groups
+        if group.group != attribute.reference
+    ]
+    return Document(
+        headline=f"{attribute.name}: {cut_count:,} cuts, compared with {reference}",
+        sections=(Section(sentences=tuple(sentences)),),
+    )
+
+
 def attribute_section(result: Cuts, attribute: AttributeCuts) -> Section:
     """Return one attribute: its ratios, its score bands, the chosen cut, and what crosses."""
     sheets = [cuts_sheet(result, attribute)]

@@ -36,6 +36,9 @@ class EqualRows:
     ----------
     row_count : int
         About how many rows there will be.
+    rows_per_bucket, entries_per_block, entries_per_read : int
+        How many are in a file, and how many are read at once: when equal rows are searched for, and
+        when their places are looked up.
 
     Examples
     --------
@@ -48,9 +51,18 @@ class EqualRows:
     >>> rows.close()
     """
 
-    def __init__(self, row_count: int) -> None:
+    def __init__(
+        self,
+        row_count: int,
+        *,
+        rows_per_bucket: int = ROWS_PER_BUCKET,
+        entries_per_block: int = ENTRIES_PER_BLOCK,
+        entries_per_read: int = ENTRIES_PER_READ,
+    ) -> None:
         self._files = ExitStack()
-        bucket_count = min(max(row_count // ROWS_PER_BUCKET, 1), MAX_BUCKETS)
+        self._entries_per_block = entries_per_block
+        self._entries_per_read = entries_per_read
+        bucket_count = min(max(row_count // rows_per_bucket, 1), MAX_BUCKETS)
         self._bits = int(bucket_count - 1).bit_length()
         self._buckets = [temporary_file(self._files) for _ in range(2**self._bits)]
         self._repeats: list[IO[bytes]] = []
@@ -84,7 +96,7 @@ class EqualRows:
         with room_for_temporary_files():
             for bucket in self._buckets:
                 repeats = temporary_file(self._files)
-                for entries in _with_places(bucket):
+                for entries in _with_places(bucket, self._entries_per_block):
                     self.repeated_rows += len(entries)
                     if len(entries):
                         first = int(entries[0, 1])
@@ -96,7 +108,8 @@ class EqualRows:
 
     def places(self, sizes: Any) -> Iterator[IntArray]:
         """Yield the places of the rows in chunks of these sizes, from the first row on."""
-        cursors = [_Cursor(file) for file in self._repeats] if self.repeated_rows else []
+        repeats = self._repeats if self.repeated_rows else []
+        cursors = [_Cursor(file, self._entries_per_read) for file in repeats]
         first_row = 0
         for size in sizes:
             places = np.zeros(size, dtype=np.int64)
@@ -107,13 +120,13 @@ class EqualRows:
             first_row += size
 
 
-def _with_places(bucket: IO[bytes]) -> Iterator[Any]:
+def _with_places(bucket: IO[bytes], entries_per_block: int) -> Iterator[Any]:
     """Yield the places and the numbers of the rows of a bucket that have an equal before them."""
     bucket.seek(0)
     seen = np.empty(0, dtype=np.uint64)
     seen_counts = np.empty(0, dtype=np.int64)
     while True:
-        entries = _read(bucket, ENTRIES_PER_BLOCK)
+        entries = _read(bucket, entries_per_block)
         if not len(entries):
             return
         words = np.ascontiguousarray(entries[:, 0])
@@ -121,7 +134,7 @@ def _with_places(bucket: IO[bytes]) -> Iterator[Any]:
         if seen.size:
             index = np.minimum(np.searchsorted(seen, words), seen.size - 1)
             places += np.where(seen[index] == words, seen_counts[index], 0)
-        is_last = len(entries) < ENTRIES_PER_BLOCK
+        is_last = len(entries) < entries_per_block
         if not is_last:
             distinct, counts = np.unique(words, return_counts=True)
             seen, index = np.unique(np.append(seen, distinct), return_inverse=True)
@@ -141,8 +154,9 @@ def _read(file: IO[bytes], count: int) -> Any:
 class _Cursor:
     """Reads entries in the order of their rows."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], entries_per_read: int) -> None:
         self._file = file
+        self._entries_per_read = entries_per_read
         self._position = 0
         self._waiting = np.empty((0, WORDS_PER_ENTRY), dtype=np.uint64)
 
@@ -152,7 +166,7 @@ class _Cursor:
             if not len(self._waiting):
                 # Several passes may read the same file.
                 self._file.seek(self._position)
-                self._waiting = _read(self._file, ENTRIES_PER_READ)
+                self._waiting = _read(self._file, self._entries_per_read)
                 self._position += len(self._waiting) * ENTRY_BYTES
                 if not len(self._waiting):
                     return

@@ -55,7 +55,7 @@ class SparkTable:
         names = self.frame.columns
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise TableError(f"X: a column name is there twice: {twice!r}; rename one")
+            raise TableError(f"X: a column name occurs twice: {twice!r}; rename one")
         return self.rows(to_arrow_schema(self.frame.schema, timezone="UTC").empty_table())
 
     def rows(self, table: Any) -> Rows:
