@@ -40,11 +40,13 @@ TABLE = pd.DataFrame(
 SCOPES = pytest.mark.parametrize("scope", ["blocks", "column"])
 
 
-def fitted(table: Any, scope: str, **options: Any) -> Repairer:
+def fitted(
+    table: Any, scope: str, *, repairer: type[Repairer] = Repairer, **options: Any
+) -> Repairer:
     """Return a repair of x and y that was fitted to all rows."""
     if scope == "blocks":
         options = {"keep": "hired", "blocks": 4} | options
-    return Repairer("g", columns=["x", "y"], scope=scope, **options).fit(table)
+    return repairer("g", columns=["x", "y"], scope=scope, **options).fit(table)
 
 
 def framed(table: Any) -> nw.DataFrame[Any]:
@@ -52,18 +54,17 @@ def framed(table: Any) -> nw.DataFrame[Any]:
 
 
 @SCOPES
-def test_no_row_is_repaired_by_a_fit_that_saw_it(
-    scope: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_row_is_repaired_by_a_fit_that_saw_it(scope: str) -> None:
     seen = []
-    repairer = fitted(TABLE, scope)
-    fit = Repairer.fit
 
-    def watched(self: Repairer, table: Any, *more: Any, **options: Any) -> Repairer:
-        seen.append(set(table["id"]))
-        return fit(self, table, *more, **options)
+    class Watched(Repairer):
+        def fit(self, table: Any, *more: Any, **options: Any) -> Watched:
+            seen.append(set(table["id"]))
+            super().fit(table, *more, **options)
+            return self
 
-    monkeypatch.setattr(Repairer, "fit", watched)
+    repairer = fitted(TABLE, scope, repairer=Watched)
+    seen.clear()
     folds = fitted_folds(framed(TABLE), repairer, random_state=0)
     everyone = set(TABLE["id"])
     assert len(folds) == len(seen) == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from fourfifths._arrays import FloatArray
 from fourfifths._repair.columns.cells import row_order
 from fourfifths._repair.columns.kernel_choice import MIN_COMPILED_VALUES
+from fourfifths._repair.draws import Purpose, RowDraws
 
 RANDOM = np.random.default_rng(0)
 
@@ -109,17 +112,21 @@ def test_with_a_key_the_position_is_a_function_of_the_row(cell_count: int) -> No
 # --- limits ---
 
 
+class HighestDraws(RowDraws):
+    """Rows that all draw the largest number below 1."""
+
+    def uniforms(self, purpose: Purpose, index: int = 0) -> FloatArray:
+        return np.full(self.rows.size, np.nextafter(1.0, 0))
+
+
 @pytest.mark.parametrize("is_keyed", [False, True])
 @pytest.mark.parametrize("times", [1, 1_000], ids=["numpy", "compiled"])
-def test_the_upper_limit_is_never_reached(
-    times: int, is_keyed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_upper_limit_is_never_reached(times: int, is_keyed: bool) -> None:
     cells = np.repeat([0, 1, 2], np.array([3, 7, 49]) * times)
     assert (cells.size >= MIN_COMPILED_VALUES) == (times > 1)
     low, high = np.array([0, 10, 10**6]), np.array([10, 11, 10**6 + 49])
     draws = cell_draws(cells.size, is_keyed=is_keyed)
-    almost_one = np.full(cells.size, np.nextafter(1.0, 0))
-    monkeypatch.setattr(type(draws.rows), "uniforms", lambda *_: almost_one)
+    draws = replace(draws, rows=HighestDraws(**vars(draws.rows)))
     positions = draws.positions(cells, low, high=high)
     assert (positions < high[cells]).all()
     assert (positions >= low[cells]).all()

@@ -9,8 +9,7 @@ import narwhals as nw
 import pyarrow as pa
 import pytest
 
-from fourfifths._tables.engines import digests as digests_module
-from fourfifths._tables.engines.digests import ColumnDigest
+from fourfifths._tables.engines.digests import ColumnDigest, plain_and_other
 from fourfifths._tables.load import Rows
 from fourfifths._tables.types import CODE_TEXT, is_not_repaired, type_of
 from fourfifths._tables.values import CLEAR_NUMBER, WHOLE_NUMBER, Reading
@@ -38,11 +37,11 @@ COLUMNS: dict[str, list[Any]] = {
 }
 
 
-def digest_of(name: str, values: list[Any]) -> ColumnDigest:
+def digest_of(name: str, values: list[Any], *, max_distinct: int) -> ColumnDigest:
     """Return the digest of a column that comes in chunks of 17 rows."""
     table = pa.table({name: pa.array(values, type=pa.string())})
     frame: Any = nw.from_native(table, eager_only=True)
-    digest = ColumnDigest(name=name, column=frame[name].head(0))
+    digest = ColumnDigest(name=name, column=frame[name].head(0), max_distinct=max_distinct)
     for start in range(0, len(values), 17):
         digest.add(Rows(frame=frame[start : start + 17]))
     return digest
@@ -58,14 +57,11 @@ def answer(ask: Any) -> Any:
 
 @pytest.mark.parametrize("most", [5, 1000])
 @pytest.mark.parametrize("name", COLUMNS)
-def test_the_type_is_that_of_the_whole_column(
-    name: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(digests_module, "MAX_DISTINCT", most)
+def test_the_type_is_that_of_the_whole_column(name: str, most: int) -> None:
     column: Any = nw.from_native(
         pa.chunked_array([pa.array(COLUMNS[name], type=pa.string())]), series_only=True
     ).alias(name)
-    digest = digest_of(name, COLUMNS[name])
+    digest = digest_of(name, COLUMNS[name], max_distinct=most)
     values, counts = digest.values()
     if not digest.is_complete and digest.holds_too_many_texts:
         with pytest.raises((ColumnError, TableError), match=f"more than {10 * most}"):
@@ -96,7 +92,7 @@ def test_bytes_say_of_plain_numbers_what_regular_expressions_say() -> None:
     column: nw.Series[Any] = nw.from_native(
         pa.chunked_array([texts[:9], texts[9:]]), series_only=True
     )
-    plain, rest = digests_module.plain_and_other(column)
+    plain, rest = plain_and_other(column)
     assert plain is not None
     expected = [text for text in texts if text and re.match(CLEAR_NUMBER, text) and text not in odd]
     assert plain.texts.to_pylist() == expected
@@ -111,6 +107,6 @@ def test_what_is_not_plainly_numbers_is_left_alone(texts: list[Any]) -> None:
     column: nw.Series[Any] = nw.from_native(
         pa.chunked_array([pa.array(texts, type=pa.string())]), series_only=True
     )
-    plain, rest = digests_module.plain_and_other(column)
+    plain, rest = plain_and_other(column)
     assert plain is None
     assert rest.to_list() == texts

@@ -148,6 +148,8 @@ class ColumnDigest:
     rows, known_rows : int
     low, high : int or None
         Of whole numbers.
+    max_distinct : int
+        Values are many if there are more different ones.
     """
 
     name: str
@@ -159,6 +161,7 @@ class ColumnDigest:
     known_rows: int = 0
     low: int | None = None
     high: int | None = None
+    max_distinct: int = MAX_DISTINCT
     _dictionaries: list[Any] = field(default_factory=list)
 
     def add(self, rows: Rows) -> None:
@@ -215,14 +218,14 @@ class ColumnDigest:
         if not self.is_complete:
             values = self._without_numbers(values)
         counted = pc.value_counts(values)
-        if self.is_complete and len(counted) > MAX_DISTINCT:
+        if self.is_complete and len(counted) > self.max_distinct:
             # Not one by one in Python, if most of them are numbers.
             if pa.types.is_boolean(values.type):
                 raise AssertionError
             self._shorten()
             counted = pc.value_counts(self._without_numbers(values))
-        if len(counted) > 10 * MAX_DISTINCT:
-            counted = counted.slice(0, 10 * MAX_DISTINCT)
+        if len(counted) > 10 * self.max_distinct:
+            counted = counted.slice(0, 10 * self.max_distinct)
         pairs = zip(
             counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True
         )
@@ -238,11 +241,11 @@ class ColumnDigest:
             added = {value: count for value, count in added.items() if value in rest}
         for value, count in added.items():
             self.counts[value] += count
-        if len(self.counts) > MAX_DISTINCT and self.is_complete:
+        if len(self.counts) > self.max_distinct and self.is_complete:
             self._shorten()
-        if len(self.counts) > 10 * MAX_DISTINCT:
+        if len(self.counts) > 10 * self.max_distinct:
             # An identifier, or texts that nobody could share: what they are is not needed.
-            self.counts = Counter(dict(self.counts.most_common(10 * MAX_DISTINCT)))
+            self.counts = Counter(dict(self.counts.most_common(10 * self.max_distinct)))
 
     def _shorten(self) -> None:
         """From now on, keep only one plain number of each shape."""
@@ -329,23 +332,23 @@ class ColumnDigest:
     @property
     def holds_too_many_texts(self) -> bool:
         """Whether there are so many texts that are not plain numbers that not all are kept."""
-        return len(self.counts) >= 10 * MAX_DISTINCT
+        return len(self.counts) >= 10 * self.max_distinct
 
     def check(self) -> None:
         """Raise if the digest does not tell what the column holds."""
         if not self.holds_too_many_texts:
             return
-        texts = NumberTexts.of(list(self.counts)[:MAX_DISTINCT])
+        texts = NumberTexts.of(list(self.counts)[: self.max_distinct])
         if texts.words:
             raise ColumnError(
-                f"columns: {self.name!r} has more than {10 * MAX_DISTINCT:,} different texts: an "
-                "identifier, not categories that strata could share; name the columns to repair, "
-                "without it"
+                f"columns: {self.name!r} has more than {10 * self.max_distinct:,} different texts: "
+                "an identifier, not categories that strata could share; name the columns to "
+                "repair, without it"
             )
         raise TableError(
-            f"column {self.name!r}: more than {10 * MAX_DISTINCT:,} different numbers that are not "
-            "plain, such as with a currency sign or a decimal comma; write plain numbers, or "
-            "repair in memory with a larger memory="
+            f"column {self.name!r}: more than {10 * self.max_distinct:,} different numbers that "
+            "are not plain, such as with a currency sign or a decimal comma; write plain numbers, "
+            "or repair in memory with a larger memory="
         )
 
     def is_not_repaired(self, *, reading: Reading, count_distinct: CountDistinct) -> bool:
@@ -388,7 +391,7 @@ class ColumnDigest:
         """Return the texts as numbers, None if they are none, and how many rows have each."""
         values, counts = self.values()
         if self.holds_too_many_texts:
-            if not NumberTexts.of(list(self.counts)[:MAX_DISTINCT]).words:
+            if not NumberTexts.of(list(self.counts)[: self.max_distinct]).words:
                 self.check()
             return None, PLAIN, counts
         if are_codes(values):
