@@ -79,7 +79,8 @@ PANELS: Mapping[str, Panel] = {
     ),
     "german-years": Panel(
         title="German, with each single year of age as a stratum",
-        caption="Answers figure 3 for German: the only reading that brings utility down to 50%. "
+        caption="Answers figure 3 for German: the only reading we found that brings utility down "
+        "to 50%. "
         "Points are over all splits together, bands hold 95% of the splits. One level is left, so "
         "a geometric repair shrinks each column towards one value, which scaling to [0, 1] undoes: "
         "it changes nothing until the column is one value.",
@@ -159,6 +160,7 @@ QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
     (
         PAPER_SETS,
         lambda curves, _: [
+            paper.sensitive_auditors(curves),
             paper.near_threshold(curves),
             paper.uncertified_versions(curves),
             paper.decay(curves),
@@ -182,8 +184,10 @@ QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
     (
         ("comparison",),
         lambda _, rows: [
+            beyond.same_decay(rows["comparison"]),
             *beyond.accuracy_at_parity(rows["comparison"]),
             beyond.naive_bayes_accuracy(rows["comparison"]),
+            beyond.lowest_parity(rows["comparison"]),
             *(beyond.class_weights(name, rows["comparison"]) for name in ("adult", "german")),
         ],
     ),
