@@ -62,9 +62,10 @@ PANELS: Mapping[str, Panel] = {
         title="Predictability of the protected attribute against the impact ratio",
         caption="Answers figure 2, with both methods. A large mark is a model on one version of "
         "the data, over all splits together; its BER is that of the same kind of classifier as an "
-        "auditor. Marks of a model and repair are joined from no repair to full repair. Small "
-        "light dots are single splits, of which the paper shows one; those with a ratio above 2 "
-        "are not shown. Points to the right of the dotted line are certified.",
+        "auditor. Marks of a model and repair are joined from no repair to full repair, and those "
+        "of amount .5 are hollow. Small light dots are single splits, of which the paper shows "
+        "one; those with a ratio above 2 are not shown. What lies right of the dotted line is "
+        "certified.",
         needs=PAPER_SETS,
         rows=panels.rows_with_splits,
         draw=panels.predictability,
@@ -98,7 +99,8 @@ PANELS: Mapping[str, Panel] = {
     ),
     "comparison": Panel(
         title="Zemel fairness against accuracy, beside other methods",
-        caption="Answers figure 5. Small marks are repairs by model and method, large ones are "
+        caption="Answers figure 5. Small marks are repairs by model and method, joined from no "
+        "repair to full repair (hollow: amount .5), large ones are "
         "other methods, run on the same rows and splits; a method that draws is shown once for "
         "each seed on Adult. The joint repair of version 0.1 no longer exists; blocks replaced it.",
         needs=COMPARED_SETS,
