@@ -213,9 +213,9 @@ def sensitive_auditors(curves: Curves) -> Claim:
         measured=f"of the {total} points that the model's own kind of classifier certifies, "
         f"gradient-boosted trees certify {remaining} ({listed})",
         verdict="holds" if remaining < total else "does not hold",
-        why="the paper says so of classifiers in general; trees, which it does not use, find values "
-        "and pairs of values that a linear classifier cannot; the claim holds if they certify fewer "
-        "points",
+        why="the paper says so of classifiers in general; trees, which it does not use, find "
+        "values and pairs of values that a linear classifier cannot; the claim holds if they "
+        "certify fewer points",
         needs_full_run=True,
     )
 
