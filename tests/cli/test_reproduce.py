@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fourfifths._cli.main import COMMANDS
+from fourfifths._paper.reproduce import PANELS
+
 
 def test_the_sat_figure_is_the_papers(shell, tmp_path: Path) -> None:
     answer = shell("reproduce", "--only", "sat", "--out", str(tmp_path / "done"))
@@ -20,6 +23,13 @@ def test_the_sat_figure_is_the_papers(shell, tmp_path: Path) -> None:
     for ending in ("png", "svg"):
         assert (tmp_path / "done" / f"sat.{ending}").stat().st_size > 5_000
     assert "Feldman" in (tmp_path / "done" / "REPORT.md").read_text()
+
+
+def test_the_examples_name_figures_that_there_are() -> None:
+    words = [example.split() for example in COMMANDS["reproduce"].examples]
+    named = [line[line.index("--only") + 1] for line in words if "--only" in line]
+    assert named
+    assert set(named) <= set(PANELS)
 
 
 def test_a_figure_that_there_is_not(shell, tmp_path: Path) -> None:

@@ -260,6 +260,24 @@ def test_full_repair_of_two_columns_can_tell_the_groups_apart() -> None:
     assert set(as_rows[4:]) == {(0, 1.5), (1, 0.5)}
 
 
+# --- strong preservation of rank ---
+
+
+def test_ranks_are_kept_among_the_repaired_values_and_not_among_the_old_ones() -> None:
+    groups = fractions([0, 1], [10, 11])
+    for written in (
+        geometric(groups, Fraction(1)),
+        by_package(groups, Fraction(1), method="geometric"),
+    ):
+        assert [set(values) for values in written] == [{5, 6}, {5, 6}]
+        for values, repaired in zip(groups, written, strict=True):
+            old = [at_most(values, y) for y in values]
+            assert old == [HALF, 1]
+            assert [at_most(repaired, y) for y in sorted(set(repaired))] == old
+            # By the letter of section 5, with the group's old distribution on both sides.
+            assert [at_most(values, y) for y in sorted(set(repaired))] in ([1, 1], [0, 0])
+
+
 # --- what is true instead: thresholds ---
 
 

@@ -12,8 +12,10 @@ from fourfifths._paper.beyond import (
     blocks_proof,
     blocks_repair,
     class_weights,
+    lowest_parity,
     margin_text,
     naive_bayes_accuracy,
+    same_decay,
     study,
     trees,
 )
@@ -89,6 +91,49 @@ def test_each_method_and_data_set_has_a_claim_and_draws_count_by_their_mean() ->
 def test_a_margin_is_ahead_or_short() -> None:
     assert margin_text([0.7, 0.85], 0.8) == "are ahead by 0.0500"
     assert margin_text([], 0.8) == "do not reach this fairness"
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "verdict"), [((0.70, 0.70), "holds"), ((0.69, 0.72), "does not hold")]
+)
+def test_other_methods_decay_if_one_of_the_papers_is_no_better_than_selecting_everyone(
+    accuracies: tuple[float, float], verdict: str
+) -> None:
+    # Of 1,000 people in German 700 have good credit. The draws of a method count by their mean.
+    rows = [other("learned fair representations", 1.0, value, "german") for value in accuracies]
+    rows += [other("reweighing", 1.0, 0.1, "german")]  # not among the paper's peers
+    rows += [other("logistic regression", 0.9, 0.75, sweep) for sweep in ("german", "adult")]
+    claim = same_decay(rows)
+    assert claim.verdict == verdict
+    mean = sum(accuracies) / 2
+    assert claim.measured == (
+        "German: the least accurate of the paper's peers is learned fair representations with "
+        f"{mean:.3f}, {0.75 - mean:.3f} below logistic regression; Adult: the least accurate of "
+        "the paper's peers is logistic regression with 0.750, 0.000 below logistic regression; "
+        "selecting everyone on German has an accuracy of 0.700"
+    )
+
+
+@pytest.mark.parametrize(
+    ("parity", "verdict"),
+    [(0.9, "holds"), (0.895, "holds with a caveat"), (0.88, "does not hold")],
+)
+def test_a_repair_of_lower_parity_than_the_data_counts_by_how_much(
+    parity: float, verdict: str
+) -> None:
+    rows = [
+        repair(0.9, 0.8, "none", sweep="german"),
+        repair(parity, 0.8, sweep="german"),
+        repair(0.95, 0.8, sweep="german"),
+        repair(0.5, 0.8, model="plain LR", sweep="german"),  # not a classifier of the paper
+        repair(0.5, 0.8, "random", sweep="german-blocks", scope="blocks"),
+    ]
+    claim = lowest_parity(rows)
+    assert claim.verdict == verdict
+    assert claim.measured.startswith(f"so it is in {int(parity == 0.9)} of 1 series")
+    assert (f"German, LR, geometric: lower by {0.9 - parity:.4f}" in claim.measured) == (
+        parity < 0.9
+    )
 
 
 @pytest.mark.parametrize(

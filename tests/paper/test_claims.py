@@ -24,6 +24,7 @@ from fourfifths._paper.claims import (
     naive_bayes,
     near_threshold,
     reaches_threshold,
+    sensitive_auditors,
     similar_methods,
     uncertified_versions,
     unrepaired,
@@ -49,8 +50,8 @@ def test_unrepaired_ratios_of_models_decide_between_holding_and_a_caveat(
     claim = unrepaired(three(german=[point("LR", impact_ratio=ratio), repaired]))
     assert claim.verdict == verdict
     # Recorded: Ricci 15/50 against 41/68, German's young .7948 (the test of the data sets).
-    assert "ricci: 0.498 recorded, at most 0.700 by a model" in claim.measured
-    assert f"german: 0.795 recorded, at most {ratio:.3f} by a model" in claim.measured
+    assert "Ricci: 0.498 recorded, at most 0.700 by a model" in claim.measured
+    assert f"German: 0.795 recorded, at most {ratio:.3f} by a model" in claim.measured
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,8 @@ def test_a_certified_point_below_the_threshold(ratio: float, verdict: str, count
     bers = {"SVM": 0.49, "LR": 0.3, "GNB": 0.3, "trees": 0.1}
     claim = certified_points(three(adult=[point("SVM", impact_ratio=ratio, ber=bers)]))
     assert claim.verdict == verdict
-    assert claim.measured.startswith(f"{count} of 1 certified points are below .8: ")
+    listed = f" (Adult, SVM, none 0: {ratio:.3f})" if count else ""
+    assert claim.measured == f"{count} of 1 certified points are below .8{listed}"
 
 
 @pytest.mark.parametrize(("model", "ber"), [("SVM", 0.486), ("LR", 0.3), (RULE, 0.5)])
@@ -70,7 +72,7 @@ def test_points_that_are_not_certified_do_not_count(model: str, ber: float) -> N
     claim = certified_points(three(adult=[point(model, impact_ratio=0.2, ber=ber)]))
     assert (claim.verdict, claim.measured) == (
         "holds",
-        "0 of 0 certified points are below .8: none",
+        "0 of 0 certified points are below .8",
     )
 
 
@@ -141,8 +143,8 @@ def test_a_ratio_above_one(ratio: float, verdict: str) -> None:
     claim = above_one(three(ricci=[partial, full]))
     assert claim.verdict == verdict
     assert claim.measured == (
-        f"{int(ratio > 1)} of 1 partially repaired points, of which the highest is {ratio:.3f}; "
-        "1 of 1 fully repaired ones"
+        f"{int(ratio > 1)} of 1 partially repaired points have one (the highest ratio of all of "
+        f"them is {ratio:.3f}), and 1 of 1 fully repaired ones"
     )
 
 
@@ -183,7 +185,7 @@ def test_utility_must_fall_on_every_data_set(after: float, verdict: str) -> None
     )
     claim = decay(curves)
     assert claim.verdict == verdict
-    assert f"german, geometric {0.75 - after:.4f}" in claim.measured
+    assert f"German, geometric: {0.75 - after:.4f}" in claim.measured
 
 
 def svm(before: float, after: float) -> fourfifths.Tradeoff:
@@ -302,3 +304,27 @@ def test_the_ends_are_the_points_at_no_and_at_full_repair() -> None:
 def test_a_sweep_without_full_repair_has_no_ends() -> None:
     with pytest.raises(ValueError, match="not enough values to unpack"):
         ends(curve([point("SVM"), point("SVM", "random", 0.5)]), "SVM", "random")
+
+
+@pytest.mark.parametrize(("trees", "verdict", "count"), [(0.48, "holds", 0), (0.49, "does not", 1)])
+def test_trees_must_certify_fewer_points_to_be_the_more_sensitive(
+    trees: float, verdict: str, count: int
+) -> None:
+    # The threshold on Adult is .486. The second point is not certified by its own kind.
+    certified = point("SVM", ber={"SVM": 0.49, "trees": trees})
+    weak = point("LR", ber={"LR": 0.48, "trees": 0.5})
+    rule = point(RULE, ber={"SVM": 0.5, "trees": 0.1})  # no auditor is of its kind
+    claim = sensitive_auditors(three(adult=[certified, weak, rule]))
+    assert claim.verdict.startswith(verdict)
+    assert claim.measured == (
+        "of the 1 points that the model's own kind of classifier certifies, gradient-boosted trees "
+        f"certify {count} (Ricci: 0 of 0; German: 0 of 0; Adult: {count} of 1)"
+    )
+
+
+def test_a_data_set_with_one_split_is_not_said_to_have_many() -> None:
+    points = [point("SVM", method, 1.0, impact_ratio=0.9) for method in METHODS]
+    reasons = [
+        reaches_threshold("adult", curve(points, repeats=repeats)).why for repeats in (1, 20)
+    ]
+    assert ["all splits together" in reason for reason in reasons] == [False, True]

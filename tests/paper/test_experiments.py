@@ -53,6 +53,19 @@ def test_german_has_53_ages_and_a_single_row_of_one() -> None:
     assert german_ages() == (53, 1)
 
 
+def test_25_is_the_cut_with_the_largest_difference() -> None:
+    # Kamiran and Calders (2009) split German there for that reason. Up to 25, 110 of 190 have good
+    # credit, above 590 of 810. Cuts that leave fewer than ten people on a side do not count.
+    table = german().to_pandas()
+    good, differences = table["credit"] == "good", {}
+    for cut in range(18, 80):
+        is_young = table["age"] <= cut
+        if min(is_young.sum(), (~is_young).sum()) >= 10:
+            differences[cut] = good[~is_young].mean() - good[is_young].mean()
+    assert max(differences, key=lambda cut: differences[cut]) == 25
+    assert differences[25] == pytest.approx(590 / 810 - 110 / 190)
+
+
 def test_recorded_rates_take_the_groups_together() -> None:
     # Ricci: 9 of 27 Black and 6 of 23 Hispanic candidates passed, 41 of 68 white ones.
     assert recorded_rates("ricci") == (pytest.approx(15 / 50), pytest.approx(41 / 68))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from curves import curve, point
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
 from fourfifths._paper import panels
@@ -15,7 +17,7 @@ from fourfifths._tradeoff.store import Record
 
 RULE = "combined >= 70"
 ENDS = ("", "_low", "_high")
-FULL = "black edge: full repair"
+HALF, FULL = "hollow: amount .5", "black edge: full repair"
 
 
 def line_points(axis):
@@ -128,7 +130,7 @@ def test_predictability_shows_each_model_by_the_same_classifier_as_auditor():
     rows = point_rows({"adult": curve(points)})
     figure = panels.predictability(rows)
     assert line_points(figure.axes[0]) == [([0.1], [0.7]), ([0.3], [0.9])]
-    assert legend_texts(figure) == ["LR", "GNB", "geometric", FULL]
+    assert legend_texts(figure) == ["LR", "GNB", "geometric", HALF, FULL]
     assert figure.get_suptitle() == "answers figure 2 of Feldman et al. (2015)"
     (axis,) = panels.draw_trees(rows).axes
     assert line_points(axis) == [([0.05], [0.7]), ([0.05], [0.9])]
@@ -157,11 +159,11 @@ def test_predictability_has_axes_for_each_data_set_and_a_color_for_blocks():
     assert (ricci.get_title(), adult.get_title()) == ("Ricci", "Adult")
     colors = [line.get_color() for line in ricci.get_lines() if line.get_marker() == "o"]
     assert colors == [panels.COLORS["random"], panels.COLORS["blocks"]]
-    assert legend_texts(figure) == ["LR", "random", "blocks", FULL]
+    assert legend_texts(figure) == ["LR", "random", "blocks", HALF, FULL]
     assert figure.get_suptitle() == "not in Feldman et al. (2015)"
 
 
-def test_points_of_a_repair_are_joined_along_the_amounts_and_full_repair_has_an_edge():
+def test_points_of_a_repair_are_joined_along_the_amounts_and_half_and_full_repair_are_marked():
     points = [
         point("SVM", "geometric", amount, ber=0.1 * (1 + amount), impact_ratio=amount)
         for amount in (1.0, 0.2, 0.5)
@@ -173,7 +175,37 @@ def test_points_of_a_repair_are_joined_along_the_amounts_and_full_repair_has_an_
     squares = [line for line in axis.get_lines() if line.get_marker() == "s"]
     edges = {tuple(line.get_ydata()): line.get_markeredgewidth() for line in squares}
     assert edges.pop((1.0,)) > 0
-    assert edges == {(0.2, 0.5): 0, (0.0,): 0}
+    half = next(line for line in squares if list(line.get_ydata()) == [0.5])
+    assert half.get_markerfacecolor() == "white"
+    assert half.get_markeredgecolor() == panels.COLORS["geometric"]
+    assert edges.pop((0.5,)) > 0
+    assert edges == {(0.2,): 0, (0.0,): 0}
+
+
+def test_the_key_and_what_is_written_below_the_points_have_room():
+    ratios = {"ricci": 0.4, "german": 0.6, "adult": 0.1}
+    rows = point_rows(
+        {
+            name: curve(
+                [
+                    point("LR", "geometric", 1.0, impact_ratio=float("nan")),  # nobody is selected
+                ]
+                + [
+                    point(model, method, 0.5 * (method != "none"), impact_ratio=ratio)
+                    for model in ("LR", "SVM", "GNB")
+                    for method in ("none", "combinatorial", "geometric")
+                ]
+            )
+            for name, ratio in ratios.items()
+        }
+    )
+    with mpl.rc_context(panels.STYLE):
+        figure = panels.predictability(rows)
+        FigureCanvasAgg(figure).draw()
+    (legend,) = figure.legends
+    box = legend.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
+    assert [axis.get_ylim()[0] for axis in figure.axes] == pytest.approx([0.15, 0.35, 0])
 
 
 def test_by_amount_starts_every_line_at_the_unrepaired_point():
@@ -255,7 +287,7 @@ def test_comparison_shows_repairs_by_color_and_other_methods_by_name():
     assert line_points(adult) == [([0.9], [0.8]), ([0.93], [0.8]), ([0.95], [0.8])]
     assert to_hex(adult.get_lines()[0].get_color()) == panels.COLORS["geometric"]
     assert to_hex(second.get_lines()[0].get_color()) == panels.COLORS["blocks"]
-    assert legend_texts(figure) == ["SVM", "geometric", "blocks", FULL, "reweighing"]
+    assert legend_texts(figure) == ["SVM", "geometric", "blocks", HALF, FULL, "reweighing"]
     assert "Zemel fairness" in adult.get_xlabel()
 
 

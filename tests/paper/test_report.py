@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import csv
 import re
 from pathlib import Path
 
 import pytest
 from parsed_html import ParsedPage
 
+from fourfifths._paper import beyond
 from fourfifths._paper.claims import Claim
 from fourfifths._paper.experiments import Settings
 from fourfifths._paper.report import (
@@ -21,6 +23,7 @@ from fourfifths._paper.report import (
 from fourfifths._paper.reproduce import PANELS
 
 CLAIM = Claim(claim="a claim", measured="a < b", verdict="holds", why="a reason")
+KEPT = Path(__file__).parents[2] / "docs" / "reproduction"
 # The signature of a PNG, the head of its first chunk, and a width of 1,400 pixels.
 PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (1400).to_bytes(4)
 
@@ -88,3 +91,35 @@ def test_the_figures_are_in_the_page_and_nothing_is_asked_of_anybody(folder: Pat
     attributes = [pair for _, tag in ParsedPage(page).tags for pair in tag.items()]
     links = [value for key, value in attributes if key in ("src", "href", "srcset", "action")]
     assert all(link.startswith(("#", "data:image/png;base64,")) for link in links)
+
+
+def test_the_kept_report_says_what_the_code_says() -> None:
+    markdown = (KEPT / "REPORT.md").read_text()
+    lines = markdown.splitlines()
+    for departure in DEPARTURES:
+        assert f"- {departure}" in lines
+    for name, panel in PANELS.items():
+        assert f"## {panel.title}" in lines
+        assert panel.caption in lines
+        assert (KEPT / f"{name}.csv").exists()
+    page = ParsedPage((KEPT / "REPORT.html").read_text())
+    for claim in re.findall(r"^\| (.+?) \| .* \| \*\*", markdown, flags=re.MULTILINE):
+        assert claim in page.text
+
+
+def test_the_kept_claims_follow_from_the_kept_points() -> None:
+    rows = []
+    with (KEPT / "comparison.csv").open() as stream:
+        for row in csv.DictReader(stream):
+            figures = {name: float(row[name]) for name in ("amount", "parity", "accuracy")}
+            rows.append({**row, **figures})
+    lines = (KEPT / "REPORT.md").read_text().splitlines()
+    claims = [
+        beyond.same_decay(rows),
+        *beyond.accuracy_at_parity(rows),
+        beyond.naive_bayes_accuracy(rows),
+        beyond.lowest_parity(rows),
+        *(beyond.class_weights(name, rows) for name in ("adult", "german")),
+    ]
+    for claim in claims:
+        assert f"| {claim.claim} | {claim.measured} | **{claim.verdict}** | {claim.why} |" in lines

@@ -167,7 +167,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         ),
         examples=(
             "fourfifths reproduce --quick --out quick",
-            "fourfifths reproduce --only german --out german",
+            "fourfifths reproduce --only german-years --out german",
         ),
     ),
     "datasets": CommandEntry(

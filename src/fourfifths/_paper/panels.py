@@ -44,8 +44,11 @@ METHOD_MARKERS = "*PXdh<>p8"
 OTHER_METHOD = "other method"
 THRESHOLD = 0.8
 TITLES = {"ricci": "Ricci", "german": "German", "adult": "Adult"}
-MARKED_AMOUNTS = (0.0, 0.5, 1.0)
-ABOVE, BELOW = (3, 3), (-3, -9)  # offsets of the amounts that are marked, in points
+HALF_AMOUNT = 0.5
+MARKED_AMOUNTS = (0.0, HALF_AMOUNT, 1.0)
+# Their offsets, in points.
+ABOVE, ABOVE_LEFT, BELOW = (3, 3), (-9, 4), (-3, -9)
+MIN_SPACE_BELOW = 0.25  # of ratios, for what is written below the points
 FULL_REPAIR = Line2D(
     [],
     [],
@@ -57,6 +60,23 @@ FULL_REPAIR = Line2D(
     markersize=4.5,
     label="black edge: full repair",
 )
+HALF_REPAIR = Line2D(
+    [],
+    [],
+    marker="o",
+    linestyle="",
+    color="white",
+    markeredgecolor="0.4",
+    markeredgewidth=0.8,
+    markersize=3.5,
+    label="hollow: amount .5",
+)
+# By amount; None is any other.
+MARK_STYLES: Mapping[float | None, Mapping[str, Any]] = {
+    None: {"markersize": 3.2, "markeredgewidth": 0},
+    HALF_AMOUNT: {"markersize": 3.4, "markeredgewidth": 0.8, "markerfacecolor": "white"},
+    1.0: {"markersize": 4, "markeredgewidth": 0.7, "markeredgecolor": "black"},
+}
 # What a journal sets in two columns is 7 inches wide, with letters of about 8 points.
 FULL_WIDTH, COLUMN_WIDTH, PANEL_HEIGHT = 7.0, 3.4, 2.6
 STYLE: dict[Any, Any] = {
@@ -219,9 +239,11 @@ def predictability(rows: Sequence[Row], auditor: str | None = None) -> Figure:
         points = [row for row in panel_rows if row["split"] == ALL_SPLITS]
         repair_paths(axis, points, x=lambda row: f"BER {auditor or row['model']}", y="impact_ratio")
         axis.set(title=TITLES[name], xlabel=f"BER of {auditor or 'predicting the group'}")
-        axis.set_ylim(0, min(2, max(1.2, axis.get_ylim()[1])))
+        ratios = [row["impact_ratio"] for row in panel_rows]
+        lowest = min((ratio for ratio in ratios if np.isfinite(ratio)), default=1.0)
+        axis.set_ylim(max(0, lowest - MIN_SPACE_BELOW), min(2, max(1.2, float(axis.get_ylim()[1]))))
     axes[0].set_ylabel("impact ratio of the model")
-    key(figure, rows, models=PAPER_AUDITORS, handles=[FULL_REPAIR])
+    key(figure, rows, models=PAPER_AUDITORS, handles=[HALF_REPAIR, FULL_REPAIR])
     return figure
 
 
@@ -230,7 +252,8 @@ def repair_paths(
 ) -> None:
     """Draw a mark for each row, and join those of a model and repair along the amounts.
 
-    The mark of full repair has a black edge; the black mark is the data without repair.
+    The mark of full repair has a black edge, that of amount .5 is hollow; the black mark is
+    the data without repair.
 
     Parameters
     ----------
@@ -253,23 +276,17 @@ def repair_paths(
             )
             path = [(row[x(row)], row[y]) for row in line]
             axis.plot(*zip(*path, strict=True), "-", color=COLORS[repair], lw=0.6, alpha=0.35)
-            for is_full in (False, True):
-                marks = [
-                    (row[x(row)], row[y])
-                    for row in (raw if repair == "none" else repaired)
-                    if (row["amount"] == 1) == is_full
-                ]
-                if marks:
-                    axis.plot(
-                        *zip(*marks, strict=True),
-                        MARKERS[model],
-                        color=COLORS[repair],
-                        markersize=4 if is_full else 3.2,
-                        markeredgecolor="black",
-                        markeredgewidth=0.7 if is_full else 0,
-                        alpha=alpha,
-                        zorder=2,
-                    )
+            marks: dict[float | None, list[tuple[float, float]]] = {}
+            for row in raw if repair == "none" else repaired:
+                marked = row["amount"] if row["amount"] in MARK_STYLES else None
+                marks.setdefault(marked, []).append((row[x(row)], row[y]))
+            for marked, places in marks.items():
+                style = {"color": COLORS[repair], "markeredgecolor": COLORS[repair], "alpha": alpha}
+                axis.plot(
+                    *zip(*places, strict=True),
+                    MARKERS[model],
+                    **{**style, "zorder": 2, **MARK_STYLES[marked]},
+                )
 
 
 def draw_trees(rows: Sequence[Row]) -> Figure:
@@ -368,7 +385,14 @@ def german_years(rows: Sequence[Row]) -> Figure:
             color=LINE,
         )
     axes[0].axhline(0.5, color=LINE, linestyle=":", linewidth=1)
-    axes[0].annotate("guessing", (0, 0.5), xytext=(0, 2), textcoords="offset points", color=LINE)
+    axes[0].annotate(
+        "guessing",
+        (0, 0.5),
+        xytext=(0, 2),
+        textcoords="offset points",
+        fontsize="x-small",
+        color=LINE,
+    )
     axes[0].set_ylim(0.45, 0.8)
     ratio_line(axes[1], vertical=False)
     key(figure, [row for row in rows if row["method"] != "none"], models=())
@@ -380,7 +404,9 @@ def several(rows: Sequence[Row]) -> Figure:
     labels = {"adult": "sex", "adult-race": "race", "adult-both": "sex and race"}
     figure, axes = new_figure(2, answers="figure 4")
     for axis, method in zip(axes, ("combinatorial", "geometric"), strict=True):
-        for name, color in zip(labels, OTHER_COLORS[3:], strict=False):
+        # The line of race begins at a ratio of .8, where the dashed line is on its right.
+        offsets = (ABOVE, ABOVE_LEFT, BELOW)
+        for name, color, offset in zip(labels, OTHER_COLORS[3:], offsets, strict=False):
             line = [
                 row
                 for row in rows
@@ -392,7 +418,7 @@ def several(rows: Sequence[Row]) -> Figure:
                 line,
                 color=color,
                 ratio="mean_impact_ratio",
-                offset=BELOW if name == "adult-both" else ABOVE,
+                offset=offset,
                 label=labels[name],
             )
         ratio_line(axis, vertical=True)
@@ -489,7 +515,7 @@ def comparison(rows: Sequence[Row]) -> Figure:
         for index, name in enumerate(peers)
     ]
     models = [*PAPER_AUDITORS, PLAIN_LR]
-    key(figure, rows, models=models, handles=[FULL_REPAIR, *marks], columns=4)
+    key(figure, rows, models=models, handles=[HALF_REPAIR, FULL_REPAIR, *marks], columns=4)
     return figure
 
 
@@ -559,7 +585,7 @@ def key(
     *,
     models: Iterable[str],
     handles: Sequence[Any] = (),
-    columns: int = 7,
+    columns: int = 8,
 ) -> None:
     """Explain markers and colors below the axes; `handles` are added at the end."""
     entries = [
@@ -579,6 +605,6 @@ def key(
         loc="outside lower center",
         frameon=False,
         ncols=columns,
-        columnspacing=1.2,
+        columnspacing=1,
         handletextpad=0.5,
     )

@@ -62,9 +62,10 @@ PANELS: Mapping[str, Panel] = {
         title="Predictability of the protected attribute against the impact ratio",
         caption="Answers figure 2, with both methods. A large mark is a model on one version of "
         "the data, over all splits together; its BER is that of the same kind of classifier as an "
-        "auditor. Marks of a model and repair are joined from no repair to full repair. Small "
-        "light dots are single splits, of which the paper shows one; those with a ratio above 2 "
-        "are not shown. Points to the right of the dotted line are certified.",
+        "auditor. Marks of a model and repair are joined from no repair to full repair, and those "
+        "of amount .5 are hollow. Small light dots are single splits, of which the paper shows "
+        "one; those with a ratio above 2 are not shown. What lies right of the dotted line is "
+        "certified.",
         needs=PAPER_SETS,
         rows=panels.rows_with_splits,
         draw=panels.predictability,
@@ -79,7 +80,8 @@ PANELS: Mapping[str, Panel] = {
     ),
     "german-years": Panel(
         title="German, with each single year of age as a stratum",
-        caption="Answers figure 3 for German: the only reading that brings utility down to 50%. "
+        caption="Answers figure 3 for German: the only reading we found that brings utility down "
+        "to 50%. "
         "Points are over all splits together, bands hold 95% of the splits. One level is left, so "
         "a geometric repair shrinks each column towards one value, which scaling to [0, 1] undoes: "
         "it changes nothing until the column is one value.",
@@ -97,7 +99,8 @@ PANELS: Mapping[str, Panel] = {
     ),
     "comparison": Panel(
         title="Zemel fairness against accuracy, beside other methods",
-        caption="Answers figure 5. Small marks are repairs by model and method, large ones are "
+        caption="Answers figure 5. Small marks are repairs by model and method, joined from no "
+        "repair to full repair (hollow: amount .5), large ones are "
         "other methods, run on the same rows and splits; a method that draws is shown once for "
         "each seed on Adult. The joint repair of version 0.1 no longer exists; blocks replaced it.",
         needs=COMPARED_SETS,
@@ -159,6 +162,7 @@ QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
     (
         PAPER_SETS,
         lambda curves, _: [
+            paper.sensitive_auditors(curves),
             paper.near_threshold(curves),
             paper.uncertified_versions(curves),
             paper.decay(curves),
@@ -182,8 +186,10 @@ QUESTIONS: Sequence[tuple[Sequence[str], Answer]] = (
     (
         ("comparison",),
         lambda _, rows: [
+            beyond.same_decay(rows["comparison"]),
             *beyond.accuracy_at_parity(rows["comparison"]),
             beyond.naive_bayes_accuracy(rows["comparison"]),
+            beyond.lowest_parity(rows["comparison"]),
             *(beyond.class_weights(name, rows["comparison"]) for name in ("adult", "german")),
         ],
     ),

@@ -64,6 +64,8 @@ def draw_sat(rows: Sequence[Row]) -> Figure:
             ha="center",
             fontsize="x-small",
             color=COLORS[name],
+            # The curves pass behind the numbers.
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
     axis.set(xlabel="SAT score", ylabel="density", ylim=(0, None))
     axis.annotate(
