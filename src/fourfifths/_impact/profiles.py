@@ -88,7 +88,7 @@ RULES: Mapping[str, Rule] = {
                 ),
                 standing="A definition in a paper; it has no standing in law.",
                 checked_on=CHECKED,
-                checked_against="the opening of arXiv 1412.3756; definition 1.1 was not read again",
+                checked_against="definition 1.1 in arXiv 1412.3756",
             ),
         ),
         Rule(
@@ -117,7 +117,8 @@ RULES: Mapping[str, Rule] = {
                 ),
                 checked_on=CHECKED,
                 checked_against=(
-                    "the agenda entries at reginfo.gov; the text of part 1607 was not read again"
+                    "the agenda entries at reginfo.gov; section 4(A) to (C) of part 1607 at "
+                    "law.cornell.edu, and 4(D) as others quote it; the rest was not read again"
                 ),
                 duties=Duties(
                     retain="records of the impact by sex, race, ethnic group (29 CFR 1607.15(A))",
