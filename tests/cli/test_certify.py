@@ -52,7 +52,7 @@ def test_the_verdict_comes_first(shell, people):
     code, out, err = shell("certify", *ROLES, *QUICK)
     assert code == 0
     assert out.startswith("not certified (rules found by these auditors, beta ")
-    assert "people.csv, group, impact ratio 0.8, 600 rows" in " ".join(out.split())
+    assert "people.csv, group, threshold 0.8, 600 rows" in " ".join(out.split())
     assert "decided by the tight test" in out
     assert err == ""
 

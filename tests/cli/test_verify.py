@@ -189,6 +189,14 @@ def test_a_repair_is_signed_when_it_is_saved(filed: Shell) -> None:
             ["c.json", "people.csv", "--require", "color=red"],
             "--require: 'color' cannot be required",
         ),
+        (
+            ["c.json", "people.csv", "--require", "threshold=-1"],
+            "--require: threshold=-1: expected a number above 0 and up to 1",
+        ),
+        (
+            ["c.json", "people.csv", "--require", "auditors=nobody"],
+            "--require: auditors=['nobody']: expected 'all', or a list of logistic",
+        ),
     ],
 )
 def test_what_cannot_be_checked_is_one_line(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from counted import aggregated, frame
 
@@ -21,6 +22,23 @@ def test_a_part_that_cannot_be_made_says_why():
     assert set(evidence.problems) == {"certificate by group", "repair"}
     assert "column" in evidence.problems["repair"]
     assert not evidence.certificates
+
+
+def test_rows_of_unknown_membership_stay_as_they_are_in_the_repair():
+    groups = ["a"] * 60 + ["b"] * 60 + [None] * 5
+    people = pd.DataFrame(
+        {
+            "group": groups,
+            "score": [*range(60), *range(20, 80), *range(5)],
+            "hired": ["yes" if number % 3 else "no" for number in range(125)],
+        }
+    )
+    evidence = gather(people, parts=("repair",), protected="group", outcome="hired")
+    assert evidence.problems == {}
+    assert any(
+        "5 rows have a stratum that is missing" in text for text in evidence.repaired.effect.notes
+    )
+    assert any("nothing is proven of them" in text for text in evidence.repaired.proof.assumptions)
 
 
 def test_counts_and_weights_leave_nothing_but_the_audit():

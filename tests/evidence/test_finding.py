@@ -47,3 +47,30 @@ def test_unknown_membership_is_said():
     rows = {"group": ["A"] * 10 + ["B"] * 10 + [None] * 2, "hired": ["yes", "no"] * 11}
     result = fourfifths.impact(pd.DataFrame(rows), protected="group", outcome="hired")
     assert "Of 2 persons the group is not known." in finding_paragraphs(result)[1]
+
+
+def test_a_weighted_rate_is_not_given_as_the_share_of_rows():
+    # 10 of 20 rows of A were selected, with 3/4 of the weight; 15 of 20 of B, with 9/10 of it.
+    rows = {
+        "group": ["A"] * 20 + ["B"] * 20,
+        "hired": ["yes"] * 10 + ["no"] * 10 + ["yes"] * 15 + ["no"] * 5,
+        "weight": [3.0] * 10 + [1.0] * 10 + [3.0] * 15 + [1.0] * 5,
+    }
+    options = {"protected": "group", "outcome": "hired", "weights": "weight"}
+    table = pd.DataFrame(rows)
+    text = summary(fourfifths.impact(table, **options))
+    assert (
+        "Of 20 A, 10 were selected (weighted rate 75.0%); of 20 B, 15 (weighted rate 90.0%)" in text
+    )
+    counted = summary(fourfifths.impact(table, weights_are="counts", **options))
+    assert "Of 40 A, 30 were selected (75.0%); of 50 B, 45 (90.0%)" in counted
+
+
+def test_a_group_that_begins_with_a_number_is_told_from_its_count():
+    text = summary(measure({"40 and over": (26, 48), "under 40": (206, 259)}))
+    assert "Of 48 (40 and over), 26 were selected (54.2%); of 259 under 40, 206" in text
+
+
+def test_the_lowest_ratio_is_said_in_a_sentence():
+    text = summary(measure({"A": (490, 1000), "B": (500, 1000)}))
+    assert "A has the lowest impact ratio. Of 1,000 A, 490 were selected (49.0%); of" in text

@@ -36,7 +36,7 @@ def test_the_verdict_comes_first_and_then_its_grounds(certificate):
     worst = certificate.worst
     assert lines[0] == (
         f"{certificate.verdict} (rules found by these auditors, beta {worst.beta:.3f}): ricci, "
-        "race, impact ratio 0.8, 118 rows"
+        "race, threshold 0.8, 118 rows"
     )
     assert lines[2].startswith(f"{worst.group} against {worst.reference}: {worst.verdict}, ")
 

@@ -21,11 +21,11 @@ from fourfifths._report.terminal import document_text
 def test_the_paragraphs_of_a_rule_are_its_source_its_status_and_its_duties():
     rule = RULES["ugesp"]
     source, status, duties = rule_paragraphs(rule)
-    assert source == f"Rule: {rule.title}. {rule.status.source}."
+    assert source == f"Rule ugesp: {rule.title}. {rule.status.source}."
     assert rule.status.standing in status
     assert "Checked on 2026-11-18 against the agenda entries" in status
-    assert duties.startswith("Duties: retain: records of the impact")
-    assert "search for alternatives: as part of a validity study" in duties
+    assert duties.startswith("Duties. Retain: records of the impact")
+    assert ". Search for alternatives: as part of a validity study" in duties
 
 
 def test_a_rule_without_duties_has_two_paragraphs():

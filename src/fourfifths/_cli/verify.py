@@ -84,6 +84,13 @@ def requirements(text: str | None) -> dict[str, Any]:
         if name in required:
             raise OptionError(f"--require {text}: {name} occurs twice")
         required[name] = required_value(name, value)
+    from fourfifths._certify.claim import check_requirements
+
+    try:
+        check_requirements(required)
+    except OptionError as error:
+        # What is required has names like options: they would be taken for options.
+        raise OptionError(f"--{error}") from None
     return required
 
 

@@ -316,7 +316,8 @@ def repair(
             protected=protected,
             columns=columns,
             roles=roles,
-            options={"random_state": random_state},
+            # Rows of unknown membership are common: they stay as they are, and the report says so.
+            options={"random_state": random_state, "unseen": "keep"},
             **reading,
         )
         proof = repaired.proof()

@@ -44,6 +44,7 @@ def summary(result: Impact) -> str:
     compared = [(attribute, group) for attribute in result for group in compared_groups(attribute)]
     indicated = [pair for pair in compared if is_indicated(pair[1])]
     rule = result.rule.name
+    is_weighted = result.weights is not None and result.weights_are == "sampling"
     if indicated:
         by_attribute = [
             f"{listed_briefly(names)} (by {attribute.name})"
@@ -57,13 +58,15 @@ def summary(result: Impact) -> str:
         # The lower of the ratio and its inverse: harm to the reference counts alike.
         worst = sorted(indicated, key=lambda pair: distance_ratio(pair[1]))[:MAX_DESCRIBED_GROUPS]
         sentences = [f"Adverse impact is indicated under {rule} for {'; '.join(by_attribute)}."]
-        sentences += [group_sentence(attribute, group) for attribute, group in worst]
+        sentences += [
+            group_sentence(attribute, group, is_weighted=is_weighted) for attribute, group in worst
+        ]
     elif result.rule.decision in ("none", "checklist"):
         sentences = [
             f"{rule} draws no line between impact ratios, so this report states figures and no "
             "finding."
         ]
-        sentences += lowest_sentence(compared)
+        sentences += lowest_sentence(compared, is_weighted=is_weighted)
     else:
         judged = [pair for pair in compared if pair[1].finding not in OPEN_FINDINGS]
         sentences = (
@@ -71,7 +74,7 @@ def summary(result: Impact) -> str:
             if judged
             else [f"No group could be judged under {rule}."]
         )
-        sentences += lowest_sentence(compared)
+        sentences += lowest_sentence(compared, is_weighted=is_weighted)
     undecided = [
         group.group
         for _, group in compared
@@ -90,25 +93,39 @@ def distance_ratio(group: GroupImpact) -> float:
     return 1 / ratio if ratio > 1 else ratio
 
 
-def group_sentence(attribute: AttributeImpact, group: GroupImpact) -> str:
-    """Return the counts, rates and ratio of a group beside those of its reference."""
+def group_sentence(attribute: AttributeImpact, group: GroupImpact, *, is_weighted: bool) -> str:
+    """Return the counts, rates and ratio of a group beside those of its reference.
+
+    A weighted rate is said to be one, since the counts of rows do not give it.
+    """
     reference = attribute[attribute.reference]
+    kind = "weighted rate " if is_weighted else ""
     return (
-        f"Of {group.n:,} {group.group}, {group.selected:,} were selected "
-        f"({group.selection_rate:.1%}); of {reference.n:,} {reference.group}, "
-        f"{reference.selected:,} ({reference.selection_rate:.1%}). The impact ratio is "
+        f"Of {group.n:,} {group_name(group)}, {group.selected:,} were selected "
+        f"({kind}{group.selection_rate:.1%}); of {reference.n:,} {group_name(reference)}, "
+        f"{reference.selected:,} ({kind}{reference.selection_rate:.1%}). The impact ratio is "
         f"{number(group.impact_ratio)} ({100 * attribute.confidence:g}% interval "
         f"{interval(group.impact_ratio_interval)})."
     )
 
 
-def lowest_sentence(compared: list[tuple[AttributeImpact, GroupImpact]]) -> list[str]:
-    """Return the sentence about the lowest ratio, if there is any."""
+def group_name(group: GroupImpact) -> str:
+    """Return a group's name after a number; one that begins with a number is in brackets."""
+    return f"({group.group})" if group.group[:1].isdigit() else group.group
+
+
+def lowest_sentence(
+    compared: list[tuple[AttributeImpact, GroupImpact]], *, is_weighted: bool
+) -> list[str]:
+    """Return the sentences about the lowest ratio, if there is any."""
     defined = [pair for pair in compared if not math.isnan(pair[1].impact_ratio)]
     if not defined:
         return ["No impact ratio could be computed."]
     attribute, group = min(defined, key=lambda pair: pair[1].impact_ratio)
-    return [f"The lowest impact ratio: {group_sentence(attribute, group)}"]
+    return [
+        f"{group.group} has the lowest impact ratio. "
+        f"{group_sentence(attribute, group, is_weighted=is_weighted)}"
+    ]
 
 
 def unknown_paragraph(result: Impact) -> str:

@@ -18,6 +18,11 @@ METHOD = (
     "Shortfall: n (x' / n') - x, the number of further selections at the reference's rate. "
     "Smallest detectable effect: the ratio at which the deciding test has power 80%.",
 )
+WEIGHTED_METHOD = (
+    "Sampling weights: rates, ratios and shortfalls are weighted, so they do not follow from the "
+    "counts of rows beside them: x and n stand for sums of weights. Intervals and tests use the "
+    "effective number of rows instead of n (Korn and Graubard 1998), and there is no exact test."
+)
 UNKNOWN_METHOD = (
     "Unknown membership: the lowest and the highest ratio over all ways in which the persons "
     "without a recorded group could belong to the groups. These are bounds, not an estimate."
@@ -71,7 +76,9 @@ CLOSING_LIMIT = "This report is not legal advice and states no verdict on legali
 def method_of(evidence: Evidence) -> tuple[str, ...]:
     """Return the method of the analyses that were made."""
     has_unknown = any(attribute.unknown for attribute in evidence.impact)
+    is_weighted = evidence.impact.weights is not None and evidence.impact.weights_are == "sampling"
     further = (
+        (is_weighted, WEIGHTED_METHOD),
         (has_unknown, UNKNOWN_METHOD),
         (evidence.impact.within is not None, STRATA_METHOD),
         (evidence.cuts is not None, CUTS_METHOD),

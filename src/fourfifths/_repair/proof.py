@@ -820,8 +820,8 @@ def assumptions(
         f"a rule uses only the repaired columns: {names}",
         "beta is taken as stated; where it is the lowest selection rate of a group in the table, "
         "the limit does not allow for the error of that rate",
-        f"the groups are the strata of the repair ({circumstances.strata_are}), as the data state "
-        "them",
+        f"the groups are the strata of the repair ({circumstances.strata_are}), as the table "
+        "states them",
         "the limit is one of rates in the long run; the ratio of a small batch also varies by "
         "chance",
         draws,

@@ -49,7 +49,7 @@ def certificate_document(certificate: Certificate) -> Document:
         headline=(
             f"{certificate.verdict} (rules {GROUNDS[certificate.kind]}, beta "
             f"{number(certificate.worst.beta)}): {certificate.table}, "
-            f"{' & '.join(certificate.protected)}, impact ratio {certificate.threshold:g}, "
+            f"{' & '.join(certificate.protected)}, threshold {certificate.threshold:g}, "
             f"{certificate.rows:,} rows"
         ),
         sections=(Section(sentences=grounds), Section(sheets=sheets)),

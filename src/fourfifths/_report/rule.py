@@ -86,11 +86,12 @@ def duty_lines(rule: Rule) -> list[str]:
 
 def rule_paragraphs(rule: Rule) -> tuple[str, ...]:
     """Return where a rule comes from, its standing in law, and its duties."""
-    duties = " ".join(duty_lines(rule))
+    # Each duty is a sentence of its own.
+    duties = " ".join(f"{line[0].upper()}{line[1:]}" for line in duty_lines(rule))
     return (
-        f"Rule: {rule.title}. {rule.status.source}.",
+        f"Rule {rule.name}: {rule.title}. {rule.status.source}.",
         f"Status: {status_text(rule)}",
-        *((f"Duties: {duties}",) if duties else ()),
+        *((f"Duties. {duties}",) if duties else ()),
     )
 
 

@@ -197,3 +197,26 @@ def test_the_same_report_gives_the_same_bytes(memo):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert {info.date_time[0] for info in archive.infolist()} == {1980}
         assert b"2026-11-18T00:00:00Z" in archive.read("docProps/core.xml")
+
+
+def test_rows_of_long_texts_are_high_enough(memo):
+    sheet = workbook(memo)["Report"]
+    long_texts = [
+        (cell.row, len(cell.value)) for cell in sheet["B"] if len(str(cell.value or "")) > 250
+    ]
+    assert long_texts
+    # At 11 points a line needs about 15, and hardly 125 letters fit in one.
+    for row, length in long_texts:
+        assert sheet.row_dimensions[row].height >= min(15 * length / 125, 409)
+
+
+def test_a_wide_sheet_is_printed_in_parts_that_can_be_read(memo):
+    sheets = workbook(memo)
+    wide = sheets["By race"]
+    assert wide.max_column > 20
+    assert not wide.page_setup.fitToWidth or not wide.sheet_properties.pageSetUpPr.fitToPage
+    # Each part repeats the columns up to the group.
+    (group,) = (cell.column_letter for cell in wide[1] if cell.value == "group")
+    assert wide.print_title_cols == f"$A:${group}"
+    narrow = sheets["race, compared with W"]
+    assert narrow.sheet_properties.pageSetUpPr.fitToPage

@@ -218,6 +218,7 @@ def test_small_categories_are_excluded_with_the_reason():
     assert ["B", "50", "15", "30.0%", "0.500"] in table
     assert ["C", "1", "0", "0.0%", "excluded"] in table
     assert "C (0.9%). Why small categories are excluded: one applicant." in page.text
+    assert "the category with the highest rate of those that are not excluded." in page.text
 
 
 def test_audits_json_has_the_structure_of_the_draft():

@@ -86,6 +86,7 @@ def test_many_ranges_are_cut_short():
         for index in range(8)
     )
     assert in_words(ranges) == "0, 1, 2, 3, 4, and 3 shorter ranges"
+    assert in_words(ranges[:6]) == "0, 1, 2, 3, 4, and 1 shorter range"
     mirrored = CutRange(first=1.5, last=2.0, cuts=2, lower="reference", smallest=0.5)
     assert in_words((mirrored,)) == "1.5 to 2, where the reference is lower"
 

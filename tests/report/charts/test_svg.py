@@ -132,3 +132,52 @@ def test_a_chart_that_stands_alone_brings_its_colours():
     svg = chart_svg(dots(Mark(label="A", value=0.5)), is_standalone=True)
     assert svg.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     assert "<style>" in svg
+
+
+LONG_GROUP = "Female & Native Hawaiian or Other Pacific Islander"
+
+
+def words_of(chart):
+    return " ".join(text.text for text in drawn(chart).iter("text"))
+
+
+def test_axes_and_legends_are_whole():
+    axis = f"share of {LONG_GROUP} that a rule selects"
+    legend = "lowest ratio found (auditor naive-bayes); shaded to its lower limit, as counted"
+    curve = Curve(label=legend, x=(0, 1), y=(0, 1))
+    curves = CurveChart(
+        title="t", alt="a", x_axis=axis, y_axis="y", curves=(curve,), x_limits=(0, 1),
+        y_limits=(0, 1), marks=((0.5, Mark(label=f"ratio at beta of {LONG_GROUP} ", value=0.5)),),
+    )  # fmt: skip
+    assert axis in words_of(curves)
+    assert legend in words_of(curves)
+    compared = f"impact ratio, compared with {LONG_GROUP}"
+    dot_chart = DotChart(title="t", alt="a", axis=compared, marks=(), limits=(0, 1))
+    assert compared in words_of(dot_chart)
+    bars = BarChart(
+        title="t", alt="a", x_axis=axis, y_axis="y", labels=("1",), y_limits=(0, 1),
+        series=(Bars(label=LONG_GROUP, values=(0.5,)),),
+    )  # fmt: skip
+    assert f"{LONG_GROUP} (first bar)" in words_of(bars)
+
+
+def test_every_line_of_text_is_inside_the_drawing():
+    axis = f"impact ratio, compared with {LONG_GROUP} and with {LONG_GROUP}"
+    kinds = (("judged", "not indicated"), ("reference", "reference"))
+    chart = drawn(DotChart(title="t", alt="a", axis=axis, marks=(), limits=(0, 1), meanings=kinds))
+    height = float(chart.get("viewBox").split()[-1])
+    heights = [float(text.get("y")) for text in chart.iter("text")]
+    assert max(heights) < height
+    assert len(set(heights)) >= 4  # ticks, two lines of the axis, the legend
+
+
+def test_no_line_runs_through_the_name_of_a_group():
+    mark = Mark(label=LONG_GROUP, detail="6 of 14 selected", value=0.5)
+    shapes = list(drawn(dots(mark, lines=(Line(value=0.5, label="4/5", is_threshold=True),))))
+    (name,) = (index for index, shape in enumerate(shapes) if LONG_GROUP in (shape.text or ""))
+    backing, text = shapes[name - 1], shapes[name]
+    assert backing.get("class") == "backing"
+    assert float(backing.get("width")) >= 6 * len(text.text)
+    assert float(backing.get("y")) < float(text.get("y")) < float(backing.get("y")) + 15
+    lines = [index for index, shape in enumerate(shapes) if shape.tag == "line"]
+    assert max(lines) < name - 1

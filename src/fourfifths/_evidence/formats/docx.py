@@ -22,6 +22,9 @@ from fourfifths._evidence.formats.html import SUBTITLES, is_lead
 from fourfifths._evidence.formats.paper import (
     MAX_WHOLE_ROWS,
     NO_DATE,
+    PAGE_LETTERS,
+    SMALL_TABLE,
+    column_letters,
     file_date,
     narrow_sheets,
     running_title,
@@ -40,7 +43,6 @@ FIELD_WIDTH = Cm(4.6)
 INK, MUTED = RGBColor(0x1B, 0x1F, 0x24), RGBColor(0x4B, 0x53, 0x5D)
 FONT = "Times New Roman"
 RULE_COLOR, MARKED_COLOR = "C4CBD3", "FBE9E7"
-MAX_COLUMN_LETTERS = 34  # of the width of a column; longer texts are wrapped
 LANGUAGES = {"en": "en-US"}  # Word proofreads a language of a country
 
 
@@ -283,12 +285,11 @@ class _Writer:
 
 
 def column_widths(sheet: Sheet, width: int) -> list[int]:
-    """Return the widths of columns: wider where the texts are longer, of the page in all."""
-    lengths = [
-        2 + min(max(len(row[column]) for row in (sheet.headers, *sheet.rows)), MAX_COLUMN_LETTERS)
-        for column in range(len(sheet.headers))
-    ]
-    return [width * length // sum(lengths) for length in lengths]
+    """Return the widths of columns, of the page in all; a small table takes what it needs."""
+    letters = column_letters(sheet)
+    total = sum(letters)
+    room = PAGE_LETTERS if total <= SMALL_TABLE else total
+    return [int(width * length / room) for length in letters]
 
 
 def mark_head(table: Any) -> None:

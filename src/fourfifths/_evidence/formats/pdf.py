@@ -14,7 +14,12 @@ from typing import Any
 
 from fourfifths._evidence.formats.html import SUBTITLES, is_lead
 from fourfifths._evidence.formats.paper import (
+    MAX_CELL_WIDTH,
     MAX_WHOLE_ROWS,
+    PAGE_LETTERS,
+    SMALL_TABLE,
+    column_letters,
+    full_widths,
     narrow_sheets,
     report_date,
     running_title,
@@ -30,7 +35,6 @@ TYPST_PAPER: dict[Paper, str] = {"letter": "us-letter", "a4": "a4"}
 CODE_FIELDS = ("command", "sha256", "data_sha256")
 MAX_UNBROKEN = 24  # letters; a longer word may be broken, every so many letters
 MAX_WHOLE_CELL = 120  # letters; a table with a longer text may be broken over pages
-MAX_NARROW_CELL = 40  # letters; a column with a longer text shares the room that is left
 BREAK = "\N{ZERO WIDTH SPACE}"
 
 
@@ -119,15 +123,31 @@ def sheet_content(sheet: Sheet) -> dict[str, Any]:
         "headers": [breakable(header) for header in sheet.headers],
         "rows": [[breakable(cell) for cell in row] for row in sheet.rows],
         "marked": list(sheet.marked),
-        "is-wide": [
-            column < sheet.name_columns
-            or any(len(row[column]) > MAX_NARROW_CELL for row in sheet.rows)
-            for column in range(len(sheet.headers))
-        ],
+        "widths": column_shares(sheet),
         "is-whole": len(sheet.rows) <= MAX_WHOLE_ROWS
         and all(len(cell) <= MAX_WHOLE_CELL for row in sheet.rows for cell in row),
         "name-columns": sheet.name_columns,
     }
+
+
+def column_shares(sheet: Sheet) -> list[float]:
+    """Return the columns' shares of the page; 0 for a column as wide as its longest text.
+
+    Names and long texts share what is left. In a table with too little room for its heads every
+    column has a share, since the heads would take what the names need.
+    """
+    longest = [
+        max((len(row[column]) for row in sheet.rows), default=0)
+        for column in range(len(sheet.headers))
+    ]
+    if sum(full_widths(sheet)) > PAGE_LETTERS:
+        return [*column_letters(sheet)]
+    if sum(full_widths(sheet)) <= SMALL_TABLE and max(longest, default=0) <= MAX_CELL_WIDTH:
+        return [0.0] * len(longest)
+    return [
+        float(column < sheet.name_columns or length > MAX_CELL_WIDTH)
+        for column, length in enumerate(longest)
+    ]
 
 
 def breakable(text: str) -> str:

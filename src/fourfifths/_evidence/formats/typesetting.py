@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -27,6 +28,15 @@ PICTURE = b"""
 #image(bytes(chart.svg), format: "svg", alt: "chart", width: 13cm)
 """
 PICTURE_PPI = 220.0
+# Whether typst's own fonts are tried alone, and whether signs without a glyph become codes.
+FONT_ATTEMPTS = (
+    (True, False),
+    (False, True),
+    (False, True),
+    (True, True),
+    (True, True),
+    (True, True),
+)
 # What typst says of a sign that no font has, quoted as Rust quotes texts.
 NO_GLYPH = re.compile(r'the text `"((?:[^"\\]|\\.)*)"` could not be displayed')
 RUST_ESCAPE = re.compile(r"\\u\{([0-9a-f]+)\}")
@@ -64,7 +74,9 @@ def typeset(template: bytes, content: str, *, standards: Sequence[Standard] = ("
         no font has.
     """
     problem = ""
-    for ignore_system_fonts in (True, False, False):
+    # Fonts of the system may fail in ways that name no sign, as for emoji of several parts: then
+    # the signs that typst's own fonts lack are written as codes.
+    for ignore_system_fonts, writes_codes in FONT_ATTEMPTS:
         compiler = typst.Compiler(
             template, ignore_system_fonts=ignore_system_fonts, sys_inputs={"content": content}
         )
@@ -72,11 +84,22 @@ def typeset(template: bytes, content: str, *, standards: Sequence[Standard] = ("
             pdf = compiler.compile(format="pdf", pdf_standards=list(standards))
         except typst.TypstError as error:
             problem = str(error)
-            if not ignore_system_fonts:
-                content = content.translate(sign_codes(error.diagnostic))
+            if writes_codes:
+                content = content.translate(sign_codes(error.diagnostic) or selector_codes(content))
         else:
             return Setting(pdf=cast("bytes", pdf), content=content, compiler=compiler)
     raise OutputError(f"the report cannot be written as PDF: typst says {problem!r}")
+
+
+def selector_codes(content: str) -> dict[int, str]:
+    r"""Return the codes of signs that only change the sign before them.
+
+    Examples
+    --------
+    >>> selector_codes("a\N{WHITE FLAG}\N{VARIATION SELECTOR-16}")
+    {65039: '\\\\ufe0f'}
+    """
+    return sign_table({sign for sign in content if unicodedata.category(sign) == "Mn"})
 
 
 def sign_codes(diagnostic: str) -> dict[int, str]:
@@ -91,8 +114,12 @@ def sign_codes(diagnostic: str) -> dict[int, str]:
         RUST_ESCAPE.sub(lambda code: chr(int(code[1], 16)), text)
         for text in NO_GLYPH.findall(diagnostic)
     ]
-    signs = sorted({sign for text in texts for sign in text if not sign.isascii()})
-    return {ord(sign): ascii(sign)[1:-1].replace("\\", r"\\") for sign in signs}
+    return sign_table({sign for text in texts for sign in text if not sign.isascii()})
+
+
+def sign_table(signs: Iterable[str]) -> dict[int, str]:
+    """Return the codes of signs, as they are written in JSON."""
+    return {ord(sign): ascii(sign)[1:-1].replace("\\", r"\\") for sign in sorted(signs)}
 
 
 def drawn(chart: Chart) -> Setting:

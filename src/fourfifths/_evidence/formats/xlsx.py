@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +32,11 @@ MAX_SHEET_NAME = 31
 MAX_CELL = 32_767  # letters; Excel refuses a file with more
 MAX_RECORDS = 20_000  # of a result; JSON has the rest
 WIDTH_LIMITS = (9, 44)  # of a column, in letters
-TEXT_WIDTH = 100
+TEXT_WIDTH = 100  # letters of a line of the sheet of texts
+LABEL_WIDTH = 34
+LINE_HEIGHT = 15  # points
+MAX_ROW_HEIGHT = 409  # points, Excel's limit
+MAX_PAGE_LETTERS = 200  # in a row of a sheet that is printed one page wide
 FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\]")
 RESERVED_NAMES = ("history",)
 # A number as tables write it, with the decimals that it was rounded to.
@@ -104,16 +109,28 @@ class _Writer:
         self.texts(texts, contents)
 
     def add_sheet(self, name: str) -> Any:
-        """Add a sheet that prints on as many pages as it needs, one page wide."""
+        """Add a sheet, with the title at the head of its pages."""
         self.names.append(name)
         sheet = self.workbook.add_worksheet(name)
         sheet.set_landscape()
-        sheet.fit_to_pages(1, 0)
         # An ampersand begins a code of the page's head.
         title = running_title(self.report).replace("&", "&&")
         sheet.set_header(f"&L{title}&R&A", {"margin": 0.3})
         sheet.set_footer("&LMade with fourfifths. Not legal advice.&RPage &P of &N")
         return sheet
+
+    def fit_page(self, sheet: Any, widths: Sequence[float], *, fixed: int) -> None:
+        """Set the columns' widths; print one page wide, or a wide sheet in parts that can be read.
+
+        Each part has the first columns, which say what a row is about.
+        """
+        for column, width in enumerate(widths):
+            sheet.set_column(column, column, width)
+        if sum(widths) <= MAX_PAGE_LETTERS:
+            sheet.fit_to_pages(1, 0)
+        else:
+            sheet.print_across()
+            sheet.repeat_columns(0, fixed - 1)
 
     def format(self, **properties: Any) -> Any:
         """Return a format; the same properties are one format."""
@@ -153,15 +170,18 @@ class _Writer:
         """Write the figures of a result, with formulas beside those that follow from counts."""
         rows = with_formulas(records)
         names = list(rows[0])
-        self.head(sheet, names, fixed=names.index("group") + 1 if "group" in names else 1)
+        fixed = names.index("group") + 1 if "group" in names else 1
+        self.head(sheet, names, fixed=fixed)
         for index, row in enumerate(rows, start=1):
             for column, value in enumerate(row.values()):
                 look = {"bg_color": "#EEF4FB"} if isinstance(value, Formula) else {}
                 self.cell(sheet, index, column, value, **look)
-        for column, name in enumerate(names):
+        widths = []
+        for name in names:
             texts = [row[name] for row in rows if isinstance(row[name], str)]
             # A number needs no more room: Excel shows as many digits as fit.
-            sheet.set_column(column, column, column_width(name, max(map(len, texts), default=0)))
+            widths.append(column_width(name, max(map(len, texts), default=0)))
+        self.fit_page(sheet, widths, fixed=fixed)
         sheet.autofilter(0, 0, len(rows), len(names) - 1)
 
     def table(self, sheet: Any, table: Sheet) -> None:
@@ -180,14 +200,17 @@ class _Writer:
                 else:
                     value, pattern = number
                     self.cell(sheet, index + 1, column, value, **look, num_format=pattern)
-        for column, name in enumerate(table.headers):
-            widest = max((len(row[column]) for row in table.rows), default=0)
-            sheet.set_column(column, column, column_width(name, widest))
+        widths = [
+            column_width(name, max((len(row[column]) for row in table.rows), default=0))
+            for column, name in enumerate(table.headers)
+        ]
+        self.fit_page(sheet, widths, fixed=table.name_columns)
 
     def texts(self, sheet: Any, contents: Sequence[tuple[str, str]]) -> None:
         """Write what is said in words, and which sheet holds what."""
-        sheet.set_column(0, 0, 34, self.format(valign="top", text_wrap=True))
+        sheet.set_column(0, 0, LABEL_WIDTH, self.format(valign="top", text_wrap=True))
         sheet.set_column(1, 1, TEXT_WIDTH, self.format(valign="top", text_wrap=True))
+        sheet.fit_to_pages(1, 0)
         look = {"valign": "top", "text_wrap": True}
         self.cell(sheet, 0, 0, self.report.title, bold=True, font_size=16)
         row = 1
@@ -198,6 +221,7 @@ class _Writer:
             for label, text in lines:
                 self.cell(sheet, row, 0, label, **look)
                 self.cell(sheet, row, 1, text, **look)
+                sheet.set_row(row, text_height(label, text))
                 row += 1
 
 
@@ -356,6 +380,21 @@ def shown_number(text: str) -> tuple[float, str] | None:
         return None
     decimals = len(text.partition(".")[2])
     return float(text.replace(",", "")), "#,##0" + (f".{'0' * decimals}" if decimals else "")
+
+
+def text_height(label: str, text: str) -> float:
+    """Return the height of a row of texts: not every reader makes room for lines that it wraps.
+
+    Examples
+    --------
+    >>> text_height("note", "short"), text_height("note", "word " * 45)
+    (15, 45)
+    """
+    lines = max(
+        len(textwrap.wrap(printable(cell)[: MAX_ROW_HEIGHT * width], width))
+        for cell, width in ((label, LABEL_WIDTH), (text, TEXT_WIDTH))
+    )
+    return min(LINE_HEIGHT * max(lines, 1), MAX_ROW_HEIGHT)
 
 
 def column_width(name: str, widest: int) -> float:

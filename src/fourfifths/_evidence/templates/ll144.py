@@ -79,9 +79,12 @@ def about(impact: Impact) -> str:
         if is_scored(impact)
         else "The selection rate of a category is the share of its applicants who were selected."
     )
+    has_excluded = any(group.finding == EXCLUDED for part in impact for group in part.groups)
+    excluded = " of those that are not excluded" if has_excluded else ""
     return (
         f"{rate} The impact ratio is the rate of the category divided by the rate of the category "
-        "with the highest rate. Applicants in an unknown category are in none of the tables."
+        f"with the highest rate{excluded}. Applicants in an unknown category are in none of the "
+        "tables."
     )
 
 

@@ -180,4 +180,5 @@ def in_words(ranges: tuple[CutRange, ...]) -> str:
             side = "" if run.lower == "group" else ", where the reference is lower"
             texts.append((first if first == last else f"{first} to {last}") + side)
     rest = len(ranges) - len(longest)
-    return ", ".join(texts) + (f", and {rest} shorter ranges" if rest > 0 else "")
+    noun = "range" if rest == 1 else "ranges"
+    return ", ".join(texts) + (f", and {rest} shorter {noun}" if rest > 0 else "")

@@ -7,6 +7,7 @@ and its labels stand above what they name, so that it can be read on a telephone
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -30,15 +31,16 @@ PLOT_LEFT = 46  # of a chart with numbers on its left
 ROW_HEIGHT = 38
 CURVE_HEIGHT = 240
 LINE_HEIGHT = 18
-MAX_LABEL = 52  # letters; the table beside the chart has the whole name
-LETTER_WIDTH = 6.6
+LETTER_WIDTH = 7.0  # of the widest of the usual fonts
+MAX_LABEL = int((RIGHT - LEFT) / LETTER_WIDTH)  # the table beside the chart has the whole name
+MAX_LINES = 2  # of the name of an axis, or of an entry of the legend
 LABEL_GAP = 8  # between two labels
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 4", "1 2", "12 3", "6 2 1 2")
 # For a chart that stands alone; in a page the page's own style sheet is used.
 STANDALONE_STYLE = (
     "text{font:13px system-ui,sans-serif;fill:#1b1f24;paint-order:stroke;stroke:#fff;"
     "stroke-width:3px}.muted{fill:#57606a}"
-    ".grid{stroke:#d8dee4}.axis{stroke:#57606a}.threshold{stroke:#1b1f24;stroke-width:1.5;"
+    ".backing{fill:#fff}.grid{stroke:#d8dee4}.axis{stroke:#57606a}.threshold{stroke:#1b1f24;stroke-width:1.5;"
     "stroke-dasharray:5 3}.mark,.span{stroke:#0b5cad;fill:#0b5cad}.span{stroke-width:3}"
     ".indicated{stroke:#a8201a;fill:#a8201a}.open{fill:#fff}.reference{stroke:#57606a;"
     "fill:#57606a}.curve{fill:none;stroke-width:2}.c0{stroke:#0b5cad}.c1{stroke:#a8201a}"
@@ -62,6 +64,25 @@ class Drawing:
         """Make room for one more line of the legend; return where it is written."""
         self.height += LINE_HEIGHT
         return self.height - 4
+
+    def legend_text(self, x: float, y: float, text: str) -> None:
+        """Write an entry of the legend; a long one goes on below."""
+        for index, line in enumerate(text_lines(text, (RIGHT - x) / LETTER_WIDTH)):
+            self.text(x, y if index == 0 else self.next_line(), line)
+
+    def axis_name(self, x: float, y: float, text: str) -> None:
+        """Write the name of the horizontal axis; a long one goes on below."""
+        lines = text_lines(text, 2 * min(x - LEFT, RIGHT - x) / LETTER_WIDTH)
+        for index, line in enumerate(lines):
+            self.text(x, y + LINE_HEIGHT * index, line, kind="muted", anchor="middle")
+        self.height += LINE_HEIGHT * (len(lines) - 1)
+
+    def backing(self, x: float, y: float, text: str) -> None:
+        """Hide the lines behind a text, which could not be read across them."""
+        width = LETTER_WIDTH * min(len(text), MAX_LABEL)
+        self.shapes.append(
+            f'<rect x="{x:.1f}" y="{y - 11:.1f}" width="{width:.1f}" height="15" class="backing"/>'
+        )
 
     def text(self, x: float, y: float, text: str, *, kind: str = "", anchor: str = "start") -> None:
         """Write a short text; a long name is cut off."""
@@ -134,6 +155,19 @@ def chart_svg(chart: Chart, *, is_standalone: bool = False) -> Markup:
     )
 
 
+def text_lines(text: str, room: float) -> list[str]:
+    """Return a text in lines of at most so many letters; a text of too many lines is cut off.
+
+    Examples
+    --------
+    >>> text_lines("one two three", 7), text_lines("one two three four five", 7)
+    (['one two', 'three'], ['one two', 'three…'])
+    """
+    shown = printable(text)
+    wrapped = textwrap.wrap(shown, max(int(room), 2), max_lines=MAX_LINES, placeholder="…")
+    return wrapped or [shown]
+
+
 def scale(limits: tuple[float, float], ends: tuple[float, float]) -> Callable[[float], float]:
     """Return the function from values to positions; values beyond the limits stay at the ends."""
     low, high = limits
@@ -174,13 +208,15 @@ def draw_dots(chart: DotChart) -> Drawing:
         drawing.line((x(tick), TOP), (x(tick), bottom), kind="grid")
         drawing.text(x(tick), bottom + 16, f"{tick:g}", kind="muted", anchor="middle")
     draw_vertical_lines(drawing, chart.lines, x, bottom)
-    drawing.text((LEFT + RIGHT) / 2, bottom + 34, chart.axis, kind="muted", anchor="middle")
+    drawing.axis_name((LEFT + RIGHT) / 2, bottom + 34, chart.axis)
     for row, mark in enumerate(chart.marks):
         y = TOP + ROW_HEIGHT * row + 27
         label = printable(mark.label)
         room = MAX_LABEL - len(mark.detail) - 2
         label = label if len(label) <= room else f"{label[: room - 1]}…"
-        drawing.text(LEFT, y - 12, f"{label}: {mark.detail}" if mark.detail else label)
+        text = f"{label}: {mark.detail}" if mark.detail else label
+        drawing.backing(LEFT, y - 12, text)
+        drawing.text(LEFT, y - 12, text)
         kind = mark.kind if mark.kind in ("indicated", "reference") else ""
         if not math.isnan(mark.low):
             is_open = math.isnan(mark.high) or mark.high > chart.limits[1]
@@ -264,7 +300,7 @@ def draw_axes(
         text = f"{100 * tick:g}%" if is_percent else f"{tick:g}"
         drawing.text(PLOT_LEFT - 6, y(tick) + 4, text, kind="muted", anchor="end")
     drawing.text(LEFT, 10, y_axis, kind="muted")
-    drawing.text((PLOT_LEFT + RIGHT) / 2, bottom + 36, x_axis, kind="muted", anchor="middle")
+    drawing.axis_name((PLOT_LEFT + RIGHT) / 2, bottom + 36, x_axis)
     return y
 
 
@@ -302,11 +338,11 @@ def draw_curves(chart: CurveChart) -> Drawing:
             kind=f"curve c{index % COLOR_COUNT}",
             dashes=DASHES[index % len(DASHES)],
         )
-        drawing.text(LEFT + 38, top, curve.label)
+        drawing.legend_text(LEFT + 38, top, curve.label)
     for _, mark in chart.marks:
         top = drawing.next_line()
         drawing.mark(LEFT + 15, top - 4, mark.kind)
-        drawing.text(LEFT + 38, top, mark.label)
+        drawing.legend_text(LEFT + 38, top, mark.label)
     drawing.height += 6
     return drawing
 
@@ -409,6 +445,6 @@ def draw_bars(chart: BarChart) -> Drawing:
             f'class="bar b{order % COLOR_COUNT}"/>'
         )
         ordinal = ("first", "second", "third", "fourth")[order % COLOR_COUNT]
-        drawing.text(LEFT + 22, top, f"{bars.label} ({ordinal} bar)")
+        drawing.legend_text(LEFT + 22, top, f"{bars.label} ({ordinal} bar)")
     drawing.height += 6
     return drawing
