@@ -452,12 +452,13 @@ def detectable_ratio(
     # rates. Where it is not within half of that distance from 1, the whole range is searched.
     deviation = np.sqrt(rate * (1 - rate) * (1 / size + 1 / size_reference))
     distance = divide((z + float(ndtri(power))) * deviation + correction, rate)
-    near = [np.clip(1 - factor * distance, zeros, almost_one) for factor in (1.5, 0.5)]
+    near_low, near_high = (np.clip(1 - factor * distance, 0.0, almost_one) for factor in (1.5, 0.5))
     ratio = find_root(
         power_to_spare,
-        low=np.where(power_to_spare(near[0]) > 0, near[0], zeros),
-        high=np.where(power_to_spare(near[1]) < 0, near[1], almost_one),
+        low=zeros,
+        high=almost_one,
         tolerance=DETECTABLE_TOLERANCE,
+        near=(near_low, near_high),
     )
     ratio = np.where((rate > 0) & (power_to_spare(zeros) >= 0), ratio, np.nan)
     for index in np.argwhere(decides_exactly & (rate > 0)):
@@ -640,12 +641,14 @@ def find_root(
     low: FloatArray,
     high: FloatArray,
     tolerance: float,
+    near: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """Return where a function crosses 0, for each element, to within the tolerance.
 
     The function must be positive at `low` and negative at `high`. Where it is not positive at
     `low` the answer is `low`, and where it is not negative at `high` it is `high`. Each step keeps
-    0 between the two ends, as halving does, but takes a tenth as many (Chandrupatla).
+    0 between the two ends, as halving does, but takes a tenth as many (Chandrupatla). If `near`
+    is given, the root is probably between these two; where it is not, the others are taken.
 
     Examples
     --------
@@ -653,7 +656,16 @@ def find_root(
     >>> bool(abs(root[0] - 2**0.5) < 1e-12)
     True
     """
-    at_low, at_high = function(low), function(high)
+    if near is None:
+        at_low, at_high = function(low), function(high)
+    else:
+        at_low, at_high = function(near[0]), function(near[1])
+        is_low, is_high = at_low > 0, at_high < 0
+        low, high = np.where(is_low, near[0], low), np.where(is_high, near[1], high)
+        if not np.all(is_low):
+            at_low = function(low)
+        if not np.all(is_high):
+            at_high = function(high)
     # The root is between the last point and the one opposite; a third point was replaced by them.
     last, opposite, third = low, high, high
     at_last, at_opposite, at_third = at_low, at_high, at_high
