@@ -88,9 +88,9 @@ def chosen_reference_p(
     number of tables. Where 500 tables are as extreme before all are drawn, it is 500 divided by the
     number drawn until then, which is valid too (Besag and Clifford). If 200 of the first 2,000
     tables are as extreme as the largest difference, all p-values are 0.1 or more, and 200 take the
-    place of the 500. Where it rests on a few tables, at 0.001 and less, Fisher's p-value times the number of pairs takes its place, which is
-    valid as well; if that is larger than 0.001, then 0.001 stands. It is never less than Fisher's
-    p-value, and with two groups it is that.
+    place of the 500. Where it rests on a few tables, at 0.001 and less, Fisher's p-value times the
+    number of pairs takes its place, which is valid as well; if that is larger than 0.001, then
+    0.001 stands. It is never less than Fisher's p-value, and with two groups it is that.
 
     Parameters
     ----------
