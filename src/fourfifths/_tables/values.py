@@ -294,7 +294,10 @@ def spellings_of(
         else:
             is_folded = isinstance(value, str) and not reading.exact_values
             # The type too, because 1 equals True and 1.0, and text is never one of them.
-            spelled = whole_number(folded(value)) if is_folded else value
+            spelled = folded(value) if is_folded else value
+            # Codes of groups stay as they are written.
+            if is_folded and role == "outcome":
+                spelled = whole_number(spelled)
             members.setdefault((type(value), spelled), []).append(value)
     examples = [
         # Of equally many, one without spaces around it, then the first in the alphabet.
