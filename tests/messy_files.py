@@ -127,9 +127,7 @@ TEXT_FILES = {
     "UTF-16, packed": MessyFile(
         name="t.csv.gz", make=lambda path: path.write_bytes(gzip.compress(CSV.encode("utf-16")))
     ),
-    "UTF-16 without its mark": MessyFile(
-        name="t.csv", make=text(CSV, "utf-16-le"), error="binary or not UTF-8"
-    ),
+    "UTF-16 without its mark": MessyFile(name="t.csv", make=text(CSV, "utf-16-le")),
     "UTF-32": MessyFile(name="t.csv", make=text(CSV, "utf-32"), error="UTF-32; save it as UTF-8"),
     "UTF-8 with one broken letter": MessyFile(
         name="t.csv",

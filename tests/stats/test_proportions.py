@@ -441,3 +441,24 @@ def test_a_function_that_does_not_cross_ends_at_the_limit():
     low, high = np.zeros(2), np.ones(2)
     sign = np.array([1.0, -1.0])
     assert find_root(lambda x: sign, low=low, high=high, tolerance=1e-9).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("x", "n", "y", "m"),
+    [
+        (120, 2_000, 190, 2_100),
+        (3, 4_000, 30, 4_000),
+        (0, 3_000, 40, 2_500),
+        (2_990, 3_000, 2_400, 2_500),
+        (1, 9_000, 1, 30),
+        (12, 12, 700, 5_000),
+    ],
+)
+def test_tables_that_are_left_out_change_no_digit(x, n, y, m):
+    ways = [comb(n, k) * comb(m, x + y - k) for k in range(max(0, x + y - m), min(n, x + y) + 1)]
+    observed, total = ways[x - max(0, x + y - m)], sum(ways)
+    fisher = fisher_test(x, n, y, m)
+    p = Fraction(sum(way for way in ways if way <= observed), total)
+    p_less = Fraction(sum(ways[: x - max(0, x + y - m) + 1]), total)
+    assert float(fisher.p) == pytest.approx(float(p), rel=1e-11, abs=0)
+    assert float(fisher.p_less) == pytest.approx(float(p_less), rel=1e-11, abs=0)

@@ -72,7 +72,7 @@ def test_the_statistic_is_zero_where_no_one_or_everyone_is_selected():
     assert largest_pair_statistic(tables, n).tolist() == [0, 0]
 
 
-def test_looking_up_logarithms_changes_nothing():
+def test_many_tables_at_once_are_as_one_by_one():
     n = np.array([7, 11, 20])
     tables = np.random.default_rng(5).binomial(n[:, np.newaxis], 0.4, size=(3, 50))
     one_by_one = [float(largest_pair_statistic(tables[:, [k]], n)[0]) for k in range(50)]
@@ -213,6 +213,69 @@ def test_a_simulation_that_stops_early_agrees_with_one_that_does_not():
     ]
     every_table = [float(np.mean(largest >= statistic - 1e-5)) for statistic in observed]
     assert early[:5] == pytest.approx(every_table, rel=4 * 0.032)
+
+
+def p_from_every_table(selected, n, *, reference, tables):
+    """The p-values from simulated tables, counted one by one without stopping."""
+    statistic = [
+        0.0
+        if group == reference
+        else pair_statistic(selected[group], n[group], selected[reference], n[reference]) or 0.0
+        for group in range(len(n))
+    ]
+    largest = largest_pair_statistic(np.ascontiguousarray(tables.T), np.array(n))
+    return [float(np.mean(largest >= observed - 1e-5)) for observed in statistic]
+
+
+def test_a_large_p_stops_sooner_and_still_agrees():
+    # The smallest p is about .3: 200 extreme tables are among the first 1,000.
+    selected, n = [52, 55, 58, 61, 68], [200, 210, 190, 205, 195]
+    early = chosen_reference_p(selected, n, reference=4)
+    tables = np.random.default_rng(6).multivariate_hypergeometric(
+        n, sum(selected), size=100_000, method="marginals"
+    )
+    every_table = p_from_every_table(selected, n, reference=4, tables=tables)
+    assert min(every_table[:4]) > 0.2
+    # After 200 extreme tables the standard error is 7% of p at most; 4 of them.
+    assert early[:4] == pytest.approx(every_table[:4], rel=4 * 0.071)
+
+
+@pytest.mark.parametrize("selected", [[18, 22, 24, 28, 31, 41], [16, 22, 24, 28, 31, 40]])
+def test_stopping_sooner_changes_no_p_below_five_percent(selected):
+    n = [100] * 6
+    tables = np.random.default_rng(0).multivariate_hypergeometric(
+        n, sum(selected), size=9_999, method="marginals"
+    )
+    every_table = p_from_every_table(selected, n, reference=5, tables=tables)
+    p = float(chosen_reference_p(selected, n, reference=5)[0])
+    assert 0.001 < p < 0.05
+    assert p == pytest.approx((1 + 9_999 * every_table[0]) / 10_000, abs=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.1, 0.2, 0.5])
+def test_large_p_values_are_valid_too(level):
+    n, total, false = (6, 8, 10), 9, 0.0
+    for selected, probability in tables_of(n, total):
+        reference = int(np.argmax(np.array(selected) / n))
+        p = chosen_reference_p(selected, n, reference=reference)
+        false += probability * (np.nanmin(p) <= level)
+    # The simulation may misplace tables whose p is near the level: 4 standard errors of 200.
+    tables = list(tables_of(n, total))
+    largest = [
+        max(
+            pair_statistic(x, a, y, b) or 0
+            for (x, a), (y, b) in combinations(zip(table, n, strict=True), 2)
+        )
+        for table, _ in tables
+    ]
+    chances = np.array([chance for _, chance in tables])
+    p_of = [float(chances[np.array(largest) >= value - 1e-9].sum()) for value in largest]
+    near = sum(
+        chance
+        for chance, p in zip(chances, p_of, strict=True)
+        if level < p <= level * (1 + 4 * 0.071)
+    )
+    assert false <= level + near
 
 
 @pytest.mark.parametrize("selected", [[0, 0, 0], [5, 5, 6]])

@@ -116,6 +116,11 @@ class Comparison:
         is_reference = np.arange(self.excluded.size) == self.reference
         return np.asarray(~is_reference & ~self.excluded)
 
+    def numbers(self, holm_p: FloatArray) -> dict[str, list[Any]]:
+        """Return every figure as Python's numbers, by the names of the fields, for each group."""
+        figures = self.to_reference.figures | self.figures | {"holm_p": holm_p}
+        return {name: array.tolist() for name, array in figures.items()}
+
 
 def compare(
     attribute: Attribute,
@@ -456,6 +461,7 @@ def wrap(
     attribute, reference = comparison.attribute, comparison.reference
     is_unknown = attribute.codes == MISSING
     confidence = comparison.to_reference.confidence
+    numbers = comparison.numbers(holm_p)
     return AttributeImpact(
         name=attribute.name,
         protected=attribute.protected,
@@ -467,9 +473,7 @@ def wrap(
         unknown=int(counts.rows[is_unknown].sum()),
         unknown_selected=int(counts.rows[is_unknown & selected].sum()),
         groups=tuple(
-            wrap_group(
-                comparison, counts, group=group, holm_p=float(holm_p[group]), roles=roles, rule=rule
-            )
+            wrap_group(comparison, counts, group=group, numbers=numbers, roles=roles, rule=rule)
             for group in range(len(attribute.groups))
         ),
         pairs=wrap_pairs(comparison, pairs_p=pairs_p, rule=rule),
@@ -485,17 +489,19 @@ def wrap_group(
     counts: Counts,
     *,
     group: int,
-    holm_p: float,
+    numbers: dict[str, list[Any]],
     roles: Roles,
     rule: Rule,
 ) -> GroupImpact:
-    """Return one group: its figures, what the rule makes of them, and the reasons."""
+    """Return one group: its figures, what the rule makes of them, and the reasons.
+
+    `numbers` has every figure of all groups, one number or a pair of limits for each.
+    """
     attribute, sums, pairs = comparison.attribute, comparison.tally, comparison.to_reference
     is_excluded = bool(comparison.excluded[group])
-    # By the names of the fields; a pair of limits is a tuple.
-    figure: dict[str, Any] = {"holm_p": holm_p} | {
-        name: array[group].item() if array.ndim == 1 else tuple(array[group].tolist())
-        for name, array in (pairs.figures | comparison.figures).items()
+    figure: dict[str, Any] = {
+        name: tuple(values[group]) if isinstance(values[group], list) else values[group]
+        for name, values in numbers.items()
     }
     share = fraction(sums.weight[group], sums.weight.sum())
     not_compared: tuple[str, ...] = EXCLUDED_FIGURES if is_excluded else ()
@@ -527,7 +533,7 @@ def wrap_group(
     why = {
         name: texts[name]
         for name, value in figure.items()
-        if any(math.isnan(number) for number in (value if isinstance(value, tuple) else (value,)))
+        if any(map(math.isnan, value if isinstance(value, tuple) else (value,)))
     }
     largest = against_largest(comparison, group)
     stratified = comparison.stratified[group]

@@ -75,23 +75,26 @@ class Pairs:
     def facts(self, pair: int, *, share: Fraction, adjusted_p: float, adjusted_for: str) -> Facts:
         """Return what a rule needs to know about one pair, the rates as exact fractions."""
         sums, group, reference = self.tally, self.group[pair], self.reference[pair]
-        figures = {name: array[pair] for name, array in self.figures.items()}
-        low, high = figures["impact_ratio_interval"]
+        low, high = self.figures["impact_ratio_interval"][pair].tolist()
+        least_expected, z, fisher_p, flip, detectable = (
+            float(self.figures[name][pair])
+            for name in ("least_expected", "z", "fisher_p", "flip", "detectable_ratio")
+        )
         return Facts(
             rate=fraction(sums.weight_selected[group], sums.weight[group]),
             rate_reference=fraction(sums.weight_selected[reference], sums.weight[reference]),
             share=share,
             n=float(sums.effective[group] + sums.effective[reference]),
-            least_expected=float(figures["least_expected"]),
-            z=float(figures["z"]),
-            fisher_p=float(figures["fisher_p"]),
+            least_expected=least_expected,
+            z=z,
+            fisher_p=fisher_p,
             picked_from=self.picked_from,
             adjusted_p=adjusted_p,
             adjusted_for=adjusted_for,
-            flip=float(figures["flip"]),
-            ratio_interval=(float(low), float(high)),
+            flip=flip,
+            ratio_interval=(low, high),
             confidence=self.confidence,
-            detectable_ratio=float(figures["detectable_ratio"]),
+            detectable_ratio=detectable,
         )
 
 

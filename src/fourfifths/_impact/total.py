@@ -92,7 +92,8 @@ def measure_total(
             to_reference=to_reference,
             figures=total.figures | {"choice_p": choice_p},
         )
-    measured = wrap_group(total, counts, group=0, holm_p=np.nan, roles=roles, rule=rule)
+    numbers = total.numbers(np.full(2, np.nan))  # Holm's method leaves the total out
+    measured = wrap_group(total, counts, group=0, numbers=numbers, roles=roles, rule=rule)
     why = measured.why | {
         "holm_p": "its persons are in the other comparisons, which Holm's method adjusts for",
         "against_largest": "all other groups together are compared with the reference only",

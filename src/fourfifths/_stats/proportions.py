@@ -13,7 +13,7 @@ effective sample sizes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,6 +36,9 @@ MAX_ROOT_STEPS = 100
 # With more tables than this, the power of Fisher's test is that of z with a continuity correction.
 MAX_FISHER_TABLES = 500_000
 LEAST_LIKELY = 1e-9
+# A table changes no digit of a sum if it is less probable than those in it by exp(-50), or 2e-22.
+# How far from the mode such tables are is searched for in steps of this factor.
+NEGLIGIBLE_LOG, DISTANCE_STEP = 50.0, 1.05
 
 
 def clopper_pearson(
@@ -253,12 +256,9 @@ def at_most_as_likely(probability: FloatArray, observed: int) -> tuple[float, fl
     """
     if not 0 <= observed < probability.size:
         return 0.0, 0.0
-    less_likely = float(
-        probability[probability < probability[observed] * (1 - TIE_TOLERANCE)].sum()
-    )
-    no_likelier = float(
-        probability[probability <= probability[observed] * (1 + TIE_TOLERANCE)].sum()
-    )
+    least, most = (probability[observed] * (1 + sign * TIE_TOLERANCE) for sign in (-1, 1))
+    less_likely = float(probability.sum(where=probability < least))
+    no_likelier = float(probability.sum(where=probability <= most))
     return min(no_likelier, 1.0), (less_likely + min(no_likelier, 1.0)) / 2
 
 
@@ -299,14 +299,51 @@ def hypergeometric(
     mode = (selected + 1) * (n + 1) // (total + 2)
     low, high = max(0, selected - n_reference), min(n, selected)
     first, last = listed_range(mode, deviation, low=low, high=high)
-    if near is not None:
-        # Twice as far out, and 12 standard deviations more.
-        reach = 2 * abs(near - mode) + math.ceil(12 * deviation + 200)
-        first, last = max(first, mode - reach), min(last, mode + reach)
+    if near is not None and low <= near <= high:
+        # The four cells of the most likely table; moving a person up takes from the first two.
+        cells = selected - mode, n - mode, mode, n_reference - selected + mode
+        falls = log_table_weight(cells, 0) - log_table_weight(cells, near - mode)
+        first = max(first, mode - negligible_distance(cells[2:], cells[:2], falls=falls))
+        last = min(last, mode + negligible_distance(cells[:2], cells[2:], falls=falls))
     # Each probability is the one before it times this ratio.
     k = np.arange(first, last, dtype=np.float64)
     ratio = ((selected - k) * (n - k)) / ((k + 1) * (n_reference - selected + k + 1))
     return first, probabilities_from_ratios(ratio, mode - first)
+
+
+def log_table_weight(cells: Sequence[int], moved: int) -> float:
+    """Return the logarithm of a table's probability, but for a constant, after persons moved."""
+    a, b, c, d = cells
+    return -sum(math.lgamma(cell + 1) for cell in (a - moved, b - moved, c + moved, d + moved))
+
+
+def negligible_distance(falling: Sequence[int], rising: Sequence[int], *, falls: float) -> int:
+    """Return how far from the mode tables are so improbable that they change no digit.
+
+    A person who moves takes one from each of the falling cells, and adds one to each of the rising
+    ones. The next table is less probable by a factor below (1 - k / a) (1 - k / b) / ((1 + k / c)
+    (1 + k / d)), k persons away from the mode. Up to a distance r, its logarithm is -k / v at
+    most, with 1 / v = 1 / a + 1 / b + 1 / (c + r) + 1 / (d + r). So the table at r is less probable
+    than the mode by exp(-r^2 / (2 v)).
+
+    Parameters
+    ----------
+    falling, rising : sequence of int
+        The cells of the most likely table.
+    falls : float
+        By how much the logarithm of the probability falls from the mode to the table that matters.
+    """
+    least_fall = falls + NEGLIGIBLE_LOG
+    a, b = (max(cell, 1) for cell in falling)
+    c, d = (cell + 1 for cell in rising)
+
+    def variance(distance: float) -> float:
+        return 1 / (1 / a + 1 / b + 1 / (c + distance) + 1 / (d + distance))
+
+    distance = math.sqrt(2 * least_fall * variance(0))
+    while distance**2 < 2 * least_fall * variance(distance):
+        distance *= DISTANCE_STEP
+    return math.ceil(distance)
 
 
 def binomial(n: int, rate: float) -> tuple[int, FloatArray]:
@@ -411,7 +448,18 @@ def detectable_ratio(
 
     # Not up to 1: where everyone in both groups is selected, nothing varies there.
     zeros, almost_one = np.zeros(size.shape), np.full(size.shape, 1 - DETECTABLE_TOLERANCE)
-    ratio = find_root(power_to_spare, low=zeros, high=almost_one, tolerance=DETECTABLE_TOLERANCE)
+    # The ratio is near the one at which the difference has this many standard deviations of equal
+    # rates. Where it is not within half of that distance from 1, the whole range is searched.
+    deviation = np.sqrt(rate * (1 - rate) * (1 / size + 1 / size_reference))
+    distance = divide((z + float(ndtri(power))) * deviation + correction, rate)
+    near_low, near_high = (np.clip(1 - factor * distance, 0.0, almost_one) for factor in (1.5, 0.5))
+    ratio = find_root(
+        power_to_spare,
+        low=zeros,
+        high=almost_one,
+        tolerance=DETECTABLE_TOLERANCE,
+        near=(near_low, near_high),
+    )
     ratio = np.where((rate > 0) & (power_to_spare(zeros) >= 0), ratio, np.nan)
     for index in np.argwhere(decides_exactly & (rate > 0)):
         pair = tuple(index)
@@ -593,12 +641,14 @@ def find_root(
     low: FloatArray,
     high: FloatArray,
     tolerance: float,
+    near: tuple[FloatArray, FloatArray] | None = None,
 ) -> FloatArray:
     """Return where a function crosses 0, for each element, to within the tolerance.
 
     The function must be positive at `low` and negative at `high`. Where it is not positive at
     `low` the answer is `low`, and where it is not negative at `high` it is `high`. Each step keeps
-    0 between the two ends, as halving does, but takes a tenth as many (Chandrupatla).
+    0 between the two ends, as halving does, but takes a tenth as many (Chandrupatla). If `near`
+    is given, the root is probably between these two; where it is not, the others are taken.
 
     Examples
     --------
@@ -606,7 +656,16 @@ def find_root(
     >>> bool(abs(root[0] - 2**0.5) < 1e-12)
     True
     """
-    at_low, at_high = function(low), function(high)
+    if near is None:
+        at_low, at_high = function(low), function(high)
+    else:
+        at_low, at_high = function(near[0]), function(near[1])
+        is_low, is_high = at_low > 0, at_high < 0
+        low, high = np.where(is_low, near[0], low), np.where(is_high, near[1], high)
+        if not np.all(is_low):
+            at_low = function(low)
+        if not np.all(is_high):
+            at_high = function(high)
     # The root is between the last point and the one opposite; a third point was replaced by them.
     last, opposite, third = low, high, high
     at_last, at_opposite, at_third = at_low, at_high, at_high

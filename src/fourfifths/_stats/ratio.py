@@ -141,17 +141,18 @@ def score_interval(
         return np.asarray(statistic - target)
 
     # The limits are near those of a normal logarithm with half a person added to each count. Where
-    # they are further out than twice as far, the whole range is searched.
+    # they are not on either side of its middle, or further out than twice as far, the whole range
+    # is searched.
     middle = np.log((x + 0.5) / (size + 0.5) * (size_reference + 0.5) / (x_reference + 0.5))
     variance = 1 / (x + 0.5) - 1 / (size + 0.5)
     variance_reference = 1 / (x_reference + 0.5) - 1 / (size_reference + 0.5)
     reach = 2 * z * np.sqrt(variance + variance_reference) + NEAR_LOG_RATIO
-    near = middle - reach, middle + reach
     log_ratio = find_root(
         above_target,
-        low=np.where(above_target(np.stack([near[0]] * 2)) > 0, near[0], -MAX_LOG_RATIO),
-        high=np.where(above_target(np.stack([near[1]] * 2)) < 0, near[1], MAX_LOG_RATIO),
+        low=np.full(target.shape, -MAX_LOG_RATIO),
+        high=np.full(target.shape, MAX_LOG_RATIO),
         tolerance=LOG_RATIO_TOLERANCE,
+        near=(np.stack([middle - reach, middle]), np.stack([middle, middle + reach])),
     )
     low, high = np.exp(log_ratio)
     # Without selections in the group the search ends at exp(-50), which stands for 0. Without any

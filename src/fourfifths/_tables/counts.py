@@ -7,7 +7,7 @@ returns the cells that all figures of selections are computed from.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -30,6 +30,8 @@ TOTALS = frozenset(
         *("gesamt", "insgesamt", "summe", "totale", "totaal", "total general", "ensemble"),
     }
 )
+# What may follow such a word.
+TOTAL_MARKS = " :.*=-"
 _PEOPLE = "applicants|applications|candidates|cases|employees|hires|people|persons|records"
 COUNT_NAME = re.compile(
     rf"n|count|counts|cnt|freq|frequency|frequencies|head ?count|tally|{_PEOPLE}|"
@@ -281,7 +283,8 @@ def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:
     kept_words = {folded(str(value)) for value in table.reading.known}
     for key in keys:
         for code, value in enumerate(rows.values[key]):
-            if folded(str(value)) not in TOTALS - kept_words:
+            words = folded(str(value))
+            if words in kept_words or words.strip(TOTAL_MARKS) not in TOTALS:
                 continue
             is_total = rows.codes[key] == code
             sums = [rows.sums[name] for name in ("selected", "rest")]
@@ -291,6 +294,28 @@ def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:
                 f"column {key!r}: {str(value)!r} looks like a total of the other rows (its numbers "
                 f"{verb} their sum); remove it, or, if it is a group, give known=[{str(value)!r}]"
             )
+    if rows.rows.size > 2:
+        check_sum_of_others(rows, kept_words)
+
+
+def check_sum_of_others(rows: Counts, kept_words: Container[str]) -> None:
+    """Raise if the numbers of one row are the sums of those of all others: a total by any name."""
+    sums = np.stack([rows.sums[name] for name in ("selected", "rest")])
+    is_total = np.all(2 * sums == sums.sum(axis=1, keepdims=True), axis=0) & np.any(sums, axis=0)
+    for cell in np.flatnonzero(is_total):
+        codes = {key: int(codes[cell]) for key, codes in rows.codes.items()}
+        group = [str(rows.values[key][code]) for key, code in codes.items() if code != MISSING]
+        if any(folded(name) in kept_words for name in group):
+            continue
+        if not group:
+            raise GroupError(
+                "the numbers of a row without a group are the sums of all others, so it looks like "
+                "their total; remove it, or give the row a name"
+            )
+        raise GroupError(
+            f"{listed(group)} looks like a total of the other rows (its numbers are their sum); "
+            f"remove it, or, if it is a group, give known=[{group[0]!r}]"
+        )
 
 
 def check_one_row_per_person(table: Table, counts: Counts, roles_columns: Sequence[str]) -> None:

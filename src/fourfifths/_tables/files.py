@@ -741,8 +741,13 @@ def encoding_of(path: Path) -> Encoding:
                 raise TableError(f"{path}: is UTF-32; save it as UTF-8 first")
             if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 return Encoding(name="utf-16")
+            if b"\x00" in head and (half := halves_of_utf16(head)):
+                return Encoding(name=half)
             if b"\x00" in head:
-                raise TableError(f"{path}: its name says CSV, but the file is binary or not UTF-8")
+                raise TableError(
+                    f"{path}: its name says CSV, but the file is binary or not UTF-8; save it as "
+                    "CSV (UTF-8)"
+                )
             name = "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
             # A packed file is not unpacked twice for it.
             limit = 0 if path.name.lower().endswith(".gz") else MAX_CHECKED_BYTES
@@ -776,6 +781,22 @@ def encoding_of(path: Path) -> Encoding:
     end = re.match(r"[\w'-]*", letters[position + 1 : position + 20])
     word = (start[0] if start else "") + letters[position] + (end[0] if end else "")
     return Encoding(name="cp1252", example=repr(word))
+
+
+def halves_of_utf16(head: bytes) -> Literal["utf-16-le", "utf-16-be"] | None:
+    """Return how a file is UTF-16 that does not say so at its start; None if it is not.
+
+    Every second byte of plain letters is then 0, and none of the others is.
+
+    Examples
+    --------
+    >>> halves_of_utf16("sex,hired".encode("utf-16-be")), halves_of_utf16(bytes(8))
+    ('utf-16-be', None)
+    """
+    even, odd = head[::2], head[1::2]
+    if 0 not in even and odd.count(0) > len(odd) / 2:
+        return "utf-16-le"
+    return "utf-16-be" if 0 not in odd and even.count(0) > len(even) / 2 else None
 
 
 def head_of(path: Path, encoding: Encoding) -> tuple[str, bool]:

@@ -74,9 +74,9 @@ class Table:
 
     @property
     def _header_advice(self) -> str:
-        """What to do if most columns have no name: a title was taken for the header."""
+        """What to do if a column has no name: a title may have been taken for the header."""
         unnamed = sum(re.fullmatch(r"column\d+", name) is not None for name in self.columns)
-        if self.file is None or self.file.kind == "parquet" or 2 * unnamed <= len(self.columns):
+        if self.file is None or self.file.kind == "parquet" or not unnamed:
             return ""
         return "; if the names are in another line, say which, as in header_row=3"
 
@@ -171,6 +171,12 @@ class Table:
             for example in self.rows(texts.filter(is_clear & condition).head(1))
         ]
         number_format = unclear.number_format(name, clear=clear, decimal=self.reading.decimal)
+        if number_format.is_percent and argument in ("counts", "persons"):
+            percentage = next(iter(unclear.numbers))
+            raise ColumnError(
+                f"{argument}={name!r}: {percentage!r} is a percentage; expected a number of "
+                "persons, so name the column that holds the numbers"
+            )
         missing_rows = sum(row_counts[value] for value in unclear.missing)
         notes = unclear.notes(name, number_format, missing_rows=missing_rows)
         if unclear.missing:

@@ -195,6 +195,20 @@ def folded(text: str) -> str:
     return " ".join(plain.split())
 
 
+def whole_number(text: str) -> str:
+    """Return a text without the zeros after the point of a whole number.
+
+    Examples
+    --------
+    1.0 and 1 are one number in two spellings; 01 and 1 may be two identifiers.
+
+    >>> [whole_number(text) for text in ("1.0", "10.00", "01.0", "1.5", "v1.0")]
+    ['1', '10', '01.0', '1.5', 'v1.0']
+    """
+    whole = re.fullmatch(r"(0|[1-9]\d*)\.0+", text)
+    return whole[1] if whole else text
+
+
 def means_not_known(text: str, role: ValueRole, known: Iterable[Any] = ()) -> bool:
     """Return whether a text means that a value is not known, unless it is one of `known`.
 
@@ -280,9 +294,11 @@ def spellings_of(
         else:
             is_folded = isinstance(value, str) and not reading.exact_values
             # The type too, because 1 equals True and 1.0, and text is never one of them.
-            members.setdefault((type(value), folded(value) if is_folded else value), []).append(
-                value
-            )
+            spelled = folded(value) if is_folded else value
+            # Codes of groups stay as they are written.
+            if is_folded and role == "outcome":
+                spelled = whole_number(spelled)
+            members.setdefault((type(value), spelled), []).append(value)
     examples = [
         # Of equally many, one without spaces around it, then the first in the alphabet.
         min(
@@ -306,9 +322,11 @@ def spellings_of(
         rows = int(sum(row_counts[spelling] for spelling in all_spellings))
         value, spellings = merged[0]
         rest = ", and others likewise" if len(merged) > 1 else ""
+        is_of_number = isinstance(value, str) and is_number(value)
+        difference = "in how a number is written" if is_of_number else "in case or in spaces"
         notes.append(
             f"column {name!r}: {listed(spellings, limit=3)} {is_or_are(spellings)} taken for "
-            f"{value!r}{rest} ({rows_text(rows)}), because they differ only in case or in spaces; "
+            f"{value!r}{rest} ({rows_text(rows)}), because they differ only {difference}; "
             "exact_values=True keeps them apart"
         )
     if looks_unknown:
