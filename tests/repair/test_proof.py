@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -251,6 +253,43 @@ def test_a_certificate_at_another_beta_needs_no_new_fit() -> None:
     assert column.proof_ is None
     with pytest.raises(OptionError, match="scope='column': columns that are repaired one by one"):
         column.certificate()
+
+
+def test_columns_that_stay_as_they_were_are_named(tmp_path: Path) -> None:
+    """A table with 1,500 area codes was proven, and nothing said that the codes stay in it."""
+    random = np.random.default_rng(0)
+    group = random.integers(0, 2, 6_000)
+    table = pd.DataFrame(
+        {
+            "applicant_id": np.arange(6_000),
+            "group": group,
+            "score": random.normal(size=6_000) + group,
+            "area": [f"area {code}" for code in random.integers(0, 750, 6_000) + 750 * group],
+            "hired": random.random(6_000) < 0.3 + 0.2 * group,
+        }
+    )
+    repairer = Repairer("group", keep="hired", favorable=True, key="applicant_id").fit(table)
+    assert repairer.proof_ is not None
+    assert repairer.proof_.columns == ("score",)
+    sentence = "'area' is not repaired and stays as it was; nothing is proven of rules that use it"
+    assert sentence in repairer.proof_.assumptions
+    # The key, the group and the outcome are nobody's surprise.
+    assert not any("hired" in text or "applicant" in text for text in repairer.proof_.assumptions)
+    repairer.save(tmp_path / "repair.json")
+    loaded = Repairer.load(tmp_path / "repair.json")
+    assert loaded.proof_ is not None
+    assert loaded.proof_.assumptions == repairer.proof_.assumptions
+    named = Repairer("group", columns=["score"], keep="hired", favorable=True).fit(table)
+    assert named.proof_ is not None
+    assert any(
+        text.startswith("'applicant_id', 'area' are not repaired and stay as they were")
+        for text in named.proof_.assumptions
+    )
+    alone = Repairer("group", columns=["score"], keep="hired").fit(
+        table[["group", "score", "hired"]]
+    )
+    assert alone.proof_ is not None
+    assert not any("not repaired" in text for text in alone.proof_.assumptions)
 
 
 # --- plans ---

@@ -68,6 +68,8 @@ class FittedRepair:
         else its content, so that a repair is a function of the rows.
     options_at_fit : ProofOptions
         What the proof of the fit shows.
+    outcomes : tuple of str
+        The columns that are kept.
     """
 
     strata: Strata
@@ -77,6 +79,7 @@ class FittedRepair:
     seed: int
     key: str | None
     options_at_fit: ProofOptions
+    outcomes: tuple[str, ...] = ()
 
     @property
     def needed_columns(self) -> tuple[Any, ...]:
@@ -216,6 +219,11 @@ class FittedRepair:
                 keeps_unseen=options.unseen == "keep",
                 strata_are=" & ".join(self.strata.by),
                 fit_rows=self.model.fit_rows,
+                other_columns=tuple(
+                    name
+                    for name in self.table_columns or ()
+                    if name not in (*self.needed_columns, *self.outcomes)
+                ),
             ),
         )
 

@@ -31,6 +31,7 @@ from fourfifths._stats.shares import (
     lower_limits,
     simulated_floors,
 )
+from fourfifths.errors import listed
 
 SCHEMA = "fourfifths/proof/1"
 Verdict = Literal["certified", "not certified", "inconclusive"]
@@ -202,6 +203,8 @@ class Circumstances:
         The columns that the strata are made of.
     fit_rows : int or None
         How many rows of a large table the repair was fitted on; None if on all.
+    other_columns : tuple of str
+        Columns of the table that are not repaired, and that are neither strata, key nor outcome.
     """
 
     has_variety: bool = False
@@ -209,6 +212,7 @@ class Circumstances:
     keeps_unseen: bool = False
     strata_are: str = "protected"
     fit_rows: int | None = None
+    other_columns: tuple[str, ...] = ()
 
 
 def prove(
@@ -863,6 +867,7 @@ def assumptions(
         "new rows come from the same population as the rows that were placed, group by group, and "
         "rows are independent of each other",
         f"a rule uses only the repaired columns: {names}",
+        *unproven_columns(circumstances.other_columns),
         "beta is taken as stated; where it is the lowest selection rate of a group in the table, "
         "the limit does not allow for the error of that rate",
         f"the groups are the strata of the repair ({circumstances.strata_are}), as it is told them",
@@ -883,3 +888,20 @@ def assumptions(
             "proven of them"
         )
     return tuple(listed)
+
+
+def unproven_columns(names: Sequence[str]) -> list[str]:
+    """Return what a reader must know of columns that stay in the table as they were.
+
+    Examples
+    --------
+    >>> unproven_columns(["zip"])
+    ["'zip' is not repaired and stays as it was; nothing is proven of rules that use it"]
+    """
+    if not names:
+        return []
+    if len(names) == 1:
+        are = "is not repaired and stays as it was; nothing is proven of rules that use it"
+    else:
+        are = "are not repaired and stay as they were; nothing is proven of rules that use any"
+    return [f"{listed(names)} {are}"]
