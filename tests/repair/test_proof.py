@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -290,6 +291,28 @@ def test_columns_that_stay_as_they_were_are_named(tmp_path: Path) -> None:
     )
     assert alone.proof_ is not None
     assert not any("not repaired" in text for text in alone.proof_.assumptions)
+
+
+@pytest.mark.parametrize("tied", [None, 3])
+def test_where_nothing_is_proven_it_says_how_many_rows_would_do_for_two_blocks(
+    tied: int | None,
+) -> None:
+    laws = [law(200, 12, tied=tied)] * 2
+    counts = np.array([leaves.spacings for leaves in laws])
+    proof = prove(laws, counts, labels="ab", columns=["x"], amount=1, **OPTIONS)
+    assert proof.verdict == "inconclusive"
+    found = re.search(r"and two would prove 0.8 with about ([\d,]+) rows", proof.because)
+    assert found is not None
+    rows = int(found[1].replace(",", ""))
+    assert proof.rows_needed is None or rows < proof.rows_needed
+    # So many rows do, by the exact law, if one cut has a part in 11 of the ties of 11 cuts.
+    share = 0 if tied is None else tied / 11 / 200
+    half = rows // 2
+    enough = [law(half, 2, tied=None if tied is None else round(share * half))] * 2
+    assert is_proven(enough, **OPTIONS)
+    # And they are not far too many.
+    few = [law(half // 3, 2, tied=None if tied is None else round(share * half / 3))] * 2
+    assert not is_proven(few, **OPTIONS)
 
 
 # --- plans ---

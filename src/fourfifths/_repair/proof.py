@@ -292,12 +292,19 @@ def prove(
             for rate, limit in zip(CURVE_BETAS, curve_limits, strict=True)
         )
     is_proven = lowest >= threshold
-    rows_needed = None
+    rows_needed = rows_for_two = None
     if pairs and not is_proven:
-        placing = rows_to_prove(laws, beta=beta, threshold=threshold, confidence=confidence)
-        if placing is not None:
-            # Some rows of a table are planned on, and are not placed.
-            rows_needed = round(placing * counts.sum() / sum(law.rows for law in laws))
+        # Some rows of a table are planned on, and are not placed.
+        rows_per_placing_row = counts.sum() / sum(law.rows for law in laws)
+        rows_needed, rows_for_two = (
+            None if placing is None else round(placing * rows_per_placing_row)
+            for placing in (
+                rows_to_prove(
+                    laws, beta=beta, threshold=threshold, confidence=confidence, most_cells=cells
+                )
+                for cells in (block_count, 2)
+            )
+        )
     return Proof(
         verdict="certified" if is_proven else "inconclusive",
         because=reason(
@@ -309,6 +316,7 @@ def prove(
             amount=amount,
             stratum_count=len(laws),
             rows_needed=rows_needed,
+            rows_for_two=rows_for_two,
             block_count=block_count,
             is_keyed=is_keyed,
             is_divided=is_divided,
@@ -744,12 +752,22 @@ def approximate_floors(
 
 
 def rows_to_prove(
-    laws: Sequence[BlockLaw], *, beta: float, threshold: float, confidence: float
+    laws: Sequence[BlockLaw],
+    *,
+    beta: float,
+    threshold: float,
+    confidence: float,
+    most_cells: int | None = None,
 ) -> int | None:
-    """Return about how many placing rows would prove the threshold; None if too many."""
-    cells = np.array([law.spacings.size for law in laws])
+    """Return about how many placing rows would prove the threshold; None if too many.
+
+    `most_cells` says into how many cells a stratum is cut at most; by default as it is.
+    """
+    laws_cells = np.array([law.spacings.size for law in laws])
+    cells = np.minimum(laws_cells, most_cells or laws_cells.max())
     rows = np.array([law.rows for law in laws], dtype=np.float64)
     tied = np.array([law.tied or 0 for law in laws], dtype=np.float64)
+    tied *= (cells - 1) / np.maximum(laws_cells - 1, 1)  # each cut has its ties
     tie_risk = TIE_RISK * (1 - confidence) / MAX_PLANS / len(laws)
     may_tie = (cells > 1) & (laws[0].tied is not None)
 
@@ -787,6 +805,7 @@ def reason(
     amount: float,
     stratum_count: int,
     rows_needed: int | None,
+    rows_for_two: int | None,
     block_count: int,
     is_keyed: bool,
     is_divided: bool,
@@ -823,6 +842,8 @@ def reason(
         remedy = f"about {rows_needed:,} rows like these would prove {threshold:g}"
     if block_count > 2:
         remedy += "; fewer blocks prove more"
+        if rows_for_two:
+            remedy += f", and two would prove {threshold:g} with about {rows_for_two:,} rows"
     if not is_keyed:
         remedy += "; a key (key=...) proves more where rows are equal"
     return (
