@@ -87,6 +87,10 @@ class FittedRepair:
         key = () if self.key is None else (self.key,)
         return (*key, *self.strata.columns, *(column.name for column in self.column_types))
 
+    def other_columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return which columns stay as they were, but for the strata, the key and the outcomes."""
+        return tuple(name for name in names if name not in (*self.needed_columns, *self.outcomes))
+
     def types_in(self, rows: Rows) -> list[ColumnType]:
         """Return the repaired columns under the names that these rows have for them.
 
@@ -219,11 +223,7 @@ class FittedRepair:
                 keeps_unseen=options.unseen == "keep",
                 strata_are=" & ".join(self.strata.by),
                 fit_rows=self.model.fit_rows,
-                other_columns=tuple(
-                    name
-                    for name in self.table_columns or ()
-                    if name not in (*self.needed_columns, *self.outcomes)
-                ),
+                other_columns=self.other_columns(self.table_columns or ()),
             ),
         )
 

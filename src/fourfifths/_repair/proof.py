@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from itertools import combinations, permutations, product
@@ -34,6 +34,8 @@ from fourfifths._stats.shares import (
 from fourfifths.errors import listed
 
 SCHEMA = "fourfifths/proof/1"
+ONLY_REPAIRED = "a rule uses only the repaired columns:"
+NOT_PROVEN = "nothing is proven of rules that use"
 Verdict = Literal["certified", "not certified", "inconclusive"]
 # Sizes with many halves, so that strata with few rows can be cut coarser.
 # More would keep hardly more: what a score loses falls with the square of the number.
@@ -887,7 +889,7 @@ def assumptions(
     listed = [
         "new rows come from the same population as the rows that were placed, group by group, and "
         "rows are independent of each other",
-        f"a rule uses only the repaired columns: {names}",
+        f"{ONLY_REPAIRED} {names}",
         *unproven_columns(circumstances.other_columns),
         "beta is taken as stated; where it is the lowest selection rate of a group in the table, "
         "the limit does not allow for the error of that rate",
@@ -911,6 +913,17 @@ def assumptions(
     return tuple(listed)
 
 
+def with_other_columns(proof: Proof, names: Sequence[str]) -> Proof:
+    """Return a proof that names the columns of a table that stay as they were.
+
+    A file is fitted by the columns that the repair needs, so its proof does not know the others.
+    """
+    kept = [text for text in proof.assumptions if NOT_PROVEN not in text]
+    place = 1 + next(index for index, text in enumerate(kept) if text.startswith(ONLY_REPAIRED))
+    assumed = (*kept[:place], *unproven_columns(names), *kept[place:])
+    return replace(proof, assumptions=assumed)
+
+
 def unproven_columns(names: Sequence[str]) -> list[str]:
     """Return what a reader must know of columns that stay in the table as they were.
 
@@ -922,7 +935,5 @@ def unproven_columns(names: Sequence[str]) -> list[str]:
     if not names:
         return []
     if len(names) == 1:
-        are = "is not repaired and stays as it was; nothing is proven of rules that use it"
-    else:
-        are = "are not repaired and stay as they were; nothing is proven of rules that use any"
-    return [f"{listed(names)} {are}"]
+        return [f"{listed(names)} is not repaired and stays as it was; {NOT_PROVEN} it"]
+    return [f"{listed(names)} are not repaired and stay as they were; {NOT_PROVEN} any"]
