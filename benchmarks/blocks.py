@@ -36,7 +36,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import fourfifths
-from fourfifths._repair.block_model import planning_rows
+from fourfifths._repair.block_model import fit_rows, planning_rows
 from fourfifths._repair.draws import draws_of
 from fourfifths._repair.guide import Outcome, fit_trees, read_outcome
 from fourfifths._tables.load import rows_of
@@ -499,7 +499,11 @@ def print_times() -> None:
         rows = rows_of(frame)
         numbers = rows.numbers(types := rows.types(dict.fromkeys(columns)))
         codes = pd.factorize(frame[protected])[0]
-        planning = np.flatnonzero(planning_rows(codes, draws_of(rows, numbers, seed=0, key=None)))
+        draws = draws_of(rows, numbers, seed=0, key=None)
+        fitted = fit_rows(codes, draws)
+        fit_codes = np.full_like(codes, -1)
+        fit_codes[fitted] = codes[fitted]
+        planning = np.flatnonzero(planning_rows(fit_codes, draws))
         found = read_outcome(outcome, rows.column(outcome))
         target = Outcome(
             name=outcome, kind="binary", values=found.values[planning], classes=found.classes

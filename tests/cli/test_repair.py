@@ -700,6 +700,24 @@ def test_json_has_the_proof(shell: Shell, applied: Any) -> None:
     assert found["columns"] == ["score", "school"]
 
 
+def test_the_proof_names_the_columns_of_the_file_that_stay(shell: Shell, applied: Any) -> None:
+    table = pd.read_csv("in.csv")[["race", "score", "school", "hired"]]
+    table.assign(area=range(400)).to_csv("in.csv", index=False)
+    options = ("--columns", "score", "--columns", "school", "--blocks", "2", "--effect", "none")
+    answers = [
+        shell("repair", "in.csv", "out.csv", *APPLICANTS, *options, *more, "--format", "json")
+        for more in (("--save", "repair.json"), ("--memory", "1KB"))
+    ]
+    saved = ("--apply", "repair.json", "--format", "json")
+    answers.append(shell("repair", "in.csv", "again.csv", *saved))
+    for answer in answers:
+        assumptions = json.loads(answer.out)["proof"]["assumptions"]
+        assert [text for text in assumptions if "area" in text] == [
+            "'area' is not repaired and stays as it was; nothing is proven of rules that use it"
+        ]
+        assert not any("hired" in text for text in assumptions)
+
+
 @pytest.mark.parametrize("shown", ["table", "markdown"])
 def test_the_proof_is_shown_without_the_effect(shell: Shell, applied: Any, shown: str) -> None:
     roles = (*APPLICANTS, "--blocks", "2", "--effect", "none", "--format", shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,36 @@ def test_cells_of_any_depth_cover_every_block_once(block_count: int) -> None:
             for block in range(first, first + leaves)
         ]
         assert blocks == list(range(block_count))
+
+
+@pytest.mark.parametrize("ways", [(3,), (3, 2), (2, 3), (5, 2), (3, 3, 2), (7, 2)])
+def test_each_division_cuts_into_parts_of_the_same_share(ways: tuple[int, ...]) -> None:
+    block_count = math.prod(ways)
+    tree = grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), block_count, ways=ways)
+    assert tree.height == len(ways)
+    for depth in range(len(ways) + 2):
+        parts = math.prod(ways[:depth])
+        cells = tree.cells(depth)
+        assert tree.leaves[cells].tolist() == [block_count // parts] * parts
+        assert tree.first[cells].tolist() == list(range(0, block_count, block_count // parts))
+
+
+def test_strata_that_are_divided_into_three_or_six_by_hand() -> None:
+    # 5 rows have 6 spacings: three cells of two are cut at the 2nd and the 4th row, six at each.
+    tree = grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), 6, ways=(3, 2))
+    scores = np.array([10.0, 20, 30, 40, 50, 1, 2, 3, 4, 5])[:, None]
+    codes = np.repeat([0, 1], 5).astype(np.int16)
+    words = np.arange(10, dtype=np.uint64)
+    draws = RowDraws(rows=words, content=words, is_keyed=True)
+    cuts, laws, _ = placed(scores, codes, draws=draws, tree=tree, depth=[1, 2])
+    assert [law.spacings.tolist() for law in laws] == [[2, 2, 2], [1] * 6]
+    assert [law.leaves.tolist() for law in laws] == [[2, 2, 2], [1] * 6]
+    assert np.sort(cuts.score[0][~np.isnan(cuts.score[0])]).tolist() == [20, 40]
+    assert np.sort(cuts.score[1][~np.isnan(cuts.score[1])]).tolist() == [1, 2, 3, 4, 5]
+    new = np.array([19.0, 21, 39, 41, 0.5, 1.5, 2.5, 3.5, 4.5, 6])[:, None]
+    cell = cells_of(tree, cuts, scores=new, codes=np.repeat([0, 1], [4, 6]), draws=draws)
+    assert tree.first[cell].tolist() == [0, 2, 2, 4, 0, 1, 2, 3, 4, 5]
+    assert tree.leaves[cell].tolist() == [2, 2, 2, 2, 1, 1, 1, 1, 1, 1]
 
 
 def test_a_node_is_cut_by_the_score_that_explains_most() -> None:

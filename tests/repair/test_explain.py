@@ -237,3 +237,44 @@ def test_the_reason_is_one_sentence(
     method: Any, amount: float, is_repaired: bool, sentence: str
 ) -> None:
     assert reason(method, amount, is_repaired=is_repaired) == sentence
+
+
+class FirstColumn:
+    """A guide: the first column is the score."""
+
+    def predict(self, table: Any) -> Any:
+        return np.asarray(table)[:, 0].astype(float)
+
+
+@pytest.mark.parametrize(
+    ("value", "standing", "cuts", "words"),
+    [
+        # 99 rows, 1 to 99, and 100 spacings: four blocks are cut at 25, 50 and 75.
+        (3.5, "scores lower than 75%; it was", (np.nan, 25), "up to the cut 25"),
+        (30.5, "scores higher than 25% and lower than 50%; it", (25, 50), "the cuts 25 and 50"),
+        (98.5, "scores higher than 75%; it was", (75, np.nan), "from the cut 75 on"),
+    ],
+)
+def test_the_score_and_the_cuts_around_it_by_hand(
+    value: float, standing: str, cuts: tuple[float, float], words: str
+) -> None:
+    values = np.tile(np.arange(1.0, 100.0), 2)[:, None]
+    group = np.repeat([0, 1], 99)
+    repairer: Any = Repairer(guide=FirstColumn(), blocks=4, beta=0.5)
+    repairer.fit(values, protected=group)
+    explanation = repairer.explain([value], protected=[1])
+    assert standing in explanation.because
+    assert explanation.scores == (value,)
+    assert explanation.cuts == pytest.approx(cuts, nan_ok=True)
+    assert f"score {value:g}, " in str(explanation)
+    assert words in str(explanation)
+
+
+def test_several_scores_have_no_single_place() -> None:
+    random = np.random.default_rng(0)
+    repairer: Any = Repairer(blocks=4, beta=0.5)
+    repairer.fit(random.normal(size=(400, 2)), protected=np.repeat([0, 1], 200))
+    explanation = repairer.explain([0.5, 0.5], protected=[1])
+    assert len(explanation.scores) == 2
+    assert explanation.cuts == ()
+    assert "by its 2 scores this row is in part" in str(explanation)

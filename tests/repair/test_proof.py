@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -252,6 +256,65 @@ def test_a_certificate_at_another_beta_needs_no_new_fit() -> None:
         column.certificate()
 
 
+def test_columns_that_stay_as_they_were_are_named(tmp_path: Path) -> None:
+    """A table with 1,500 area codes was proven, and nothing said that the codes stay in it."""
+    random = np.random.default_rng(0)
+    group = random.integers(0, 2, 6_000)
+    table = pd.DataFrame(
+        {
+            "applicant_id": np.arange(6_000),
+            "group": group,
+            "score": random.normal(size=6_000) + group,
+            "area": [f"area {code}" for code in random.integers(0, 750, 6_000) + 750 * group],
+            "hired": random.random(6_000) < 0.3 + 0.2 * group,
+        }
+    )
+    repairer = Repairer("group", keep="hired", favorable=True, key="applicant_id").fit(table)
+    assert repairer.proof_ is not None
+    assert repairer.proof_.columns == ("score",)
+    sentence = "'area' is not repaired and stays as it was; nothing is proven of rules that use it"
+    assert sentence in repairer.proof_.assumptions
+    # The key, the group and the outcome are nobody's surprise.
+    assert not any("hired" in text or "applicant" in text for text in repairer.proof_.assumptions)
+    repairer.save(tmp_path / "repair.json")
+    loaded = Repairer.load(tmp_path / "repair.json")
+    assert loaded.proof_ is not None
+    assert loaded.proof_.assumptions == repairer.proof_.assumptions
+    named = Repairer("group", columns=["score"], keep="hired", favorable=True).fit(table)
+    assert named.proof_ is not None
+    assert any(
+        text.startswith("'applicant_id', 'area' are not repaired and stay as they were")
+        for text in named.proof_.assumptions
+    )
+    alone = Repairer("group", columns=["score"], keep="hired").fit(
+        table[["group", "score", "hired"]]
+    )
+    assert alone.proof_ is not None
+    assert not any("not repaired" in text for text in alone.proof_.assumptions)
+
+
+@pytest.mark.parametrize("tied", [None, 3])
+def test_where_nothing_is_proven_it_says_how_many_rows_would_do_for_two_blocks(
+    tied: int | None,
+) -> None:
+    laws = [law(200, 12, tied=tied)] * 2
+    counts = np.array([leaves.spacings for leaves in laws])
+    proof = prove(laws, counts, labels="ab", columns=["x"], amount=1, **OPTIONS)
+    assert proof.verdict == "inconclusive"
+    found = re.search(r"and two would prove 0.8 with about ([\d,]+) rows", proof.because)
+    assert found is not None
+    rows = int(found[1].replace(",", ""))
+    assert proof.rows_needed is None or rows < proof.rows_needed
+    # So many rows do, by the exact law, if one cut has a part in 11 of the ties of 11 cuts.
+    share = 0 if tied is None else tied / 11 / 200
+    half = rows // 2
+    enough = [law(half, 2, tied=None if tied is None else round(share * half))] * 2
+    assert is_proven(enough, **OPTIONS)
+    # And they are not far too many.
+    few = [law(half // 3, 2, tied=None if tied is None else round(share * half / 3))] * 2
+    assert not is_proven(few, **OPTIONS)
+
+
 # --- plans ---
 
 
@@ -268,8 +331,46 @@ def test_strata_with_few_rows_are_cut_coarser() -> None:
 
 
 def lost_by(plan: BlockPlan, rows: Any) -> float:
-    """Return the mean of 1/K^2 over the rows, and what a model of so many blocks errs."""
-    return float(np.sum(rows / rows.sum() / plan.cells**2) + plan.block_count / rows.sum())
+    """Return the mean over the rows of what cells of shares p lose, the sum of p^3, and the error
+    of a model of so many blocks.
+    """
+    laws = expected_laws(plan, np.full(rows.size, 10_000), equal_rows=None)
+    lost = [np.sum((law.leaves / plan.block_count) ** 3) for law in laws]
+    return float(np.sum(rows / rows.sum() * lost) + plan.block_count / rows.sum())
+
+
+@pytest.mark.parametrize(
+    ("block_count", "ways", "depth", "cells", "lost"),
+    [
+        (6, (3, 2), 0, 1, 1),
+        (6, (3, 2), 1, 3, 1 / 9),
+        (6, (3, 2), 2, 6, 1 / 36),
+        (9, (3, 3), 1, 3, 1 / 9),
+        # In halves: 1 and 2 of 3 blocks; 1, 1, 1 and 2 of 5; 1, 2, 1 and 2 of 6.
+        (3, (), 1, 2, (1 + 8) / 27),
+        (5, (), 2, 4, (3 + 8) / 125),
+        (6, (), 2, 4, (2 + 16) / 216),
+        (8, (), 2, 4, 1 / 16),
+    ],
+)
+def test_what_coarser_cells_lose_by_hand(
+    block_count: int, ways: tuple[int, ...], depth: int, cells: int, lost: float
+) -> None:
+    plan = BlockPlan(block_count=block_count, depth=np.array([depth]), ways=ways)
+    assert plan.cells.tolist() == [cells]
+    assert plan.losses[0] == pytest.approx(lost)
+
+
+def test_a_small_stratum_may_have_three_cells() -> None:
+    # By hand: 9 blocks and 3 cells lose 140/620/9 + 480/620/81 + 9/620 = .049. In halves the best
+    # that is proven are 4 blocks for both, which lose 1/16 + 4/620 = .069.
+    rows, options = np.array([140, 480]), {**OPTIONS, "beta": 0.45}
+    best = proven_plans(rows, equal_rows=None, **options)[0]
+    assert (best.block_count, best.cells.tolist()) == (9, [3, 9])
+    laws = expected_laws(best, rows, equal_rows=None)
+    assert [law.spacings.size for law in laws] == [3, 9]
+    assert [int(law.spacings.sum()) for law in laws] == [141, 481]
+    assert is_proven(laws, **options)
 
 
 def test_plans_that_are_likely_to_be_proven_go_from_fine_to_coarse() -> None:
@@ -278,8 +379,11 @@ def test_plans_that_are_likely_to_be_proven_go_from_fine_to_coarse() -> None:
     plans = proven_plans(rows, equal_rows=None, **options)
     lost = [lost_by(plan, rows) for plan in plans]
     assert lost == sorted(lost)
-    assert all(plan.block_count in BLOCK_COUNTS for plan in plans)
-    assert len({(plan.block_count, *plan.depth) for plan in plans}) == len(plans)
+    assert all(
+        math.prod(plan.ways) == plan.block_count if plan.ways else plan.block_count in BLOCK_COUNTS
+        for plan in plans
+    )
+    assert len({(plan.block_count, *plan.depth, *plan.ways) for plan in plans}) == len(plans)
     exact = [
         proven_limits(
             [law(int(count), plan.block_count) for count in rows], beta=0.05, confidence=0.95

@@ -51,18 +51,20 @@ def true_floor(shares: FloatArray) -> float:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "block_count", "depths"),
+    ("sizes", "block_count", "depths", "ways"),
     [
-        ((80, 120), 4, (2, 2)),
-        ((400, 150), 12, (4, 4)),
-        ((60, 100, 150, 200, 300), 6, (1, 2, 3, 3, 3)),
+        ((80, 120), 4, (2, 2), ()),
+        ((400, 150), 12, (4, 4), ()),
+        ((60, 100, 150, 200, 300), 6, (1, 2, 3, 3, 3), ()),
+        ((90, 320), 9, (1, 2), (3, 3)),
+        ((60, 100, 150, 200, 300), 12, (0, 1, 1, 2, 3), (3, 2, 2)),
     ],
 )
 def test_limits_hold_for_continuous_scores(
-    sizes: tuple[int, ...], block_count: int, depths: tuple[int, ...]
+    sizes: tuple[int, ...], block_count: int, depths: tuple[int, ...], ways: tuple[int, ...]
 ) -> None:
     # Any continuous score is a rising function of a uniform one, and cuts go by order alone.
-    tree = grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), block_count)
+    tree = grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), block_count, ways=ways)
     depth = np.array(depths)
     laws = [block_law(tree, own, size, tied=None) for own, size in zip(depths, sizes, strict=True)]
     floors, _, _ = proven_limits(laws, beta=BETA, confidence=0.95)

@@ -121,6 +121,20 @@ def test_a_tree_has_the_blocks_of_its_sides() -> None:
     assert tree.cells(2).tolist() == [1, 3, 4]
 
 
+def test_a_tree_may_be_divided_into_three() -> None:
+    # The node between the two cuts of a division has the depth of the one above it.
+    tree = read_tree(reader({**TREE, "depth": [0, 1, 0, 1, 1]}), score_count=2)
+    assert tree.height == 1
+    assert tree.cells(0).tolist() == [0]
+    assert tree.cells(1).tolist() == [1, 3, 4]
+
+
+@pytest.mark.parametrize("depth", [[0, 0, 0, 1, 1], [0, 1, 0, 0, 1], [0, 1, 2, 3, 3]])
+def test_a_block_is_a_division_of_its_own(depth: list[int]) -> None:
+    with pytest.raises(RepairError, match="depth: expected one more than that of the node above"):
+        read_tree(reader({**TREE, "depth": depth}), score_count=2)
+
+
 def test_a_tree_may_be_a_single_block() -> None:
     single = {key: [value] for key, value in zip(TREE, (-1, 0, 1, -1, -1, 0), strict=True)}
     assert read_tree(reader(single), score_count=1).block_count == 1

@@ -25,7 +25,7 @@ from fourfifths._repair.engines.streamed import (
     repaired_chunks,
     sampled_rows,
 )
-from fourfifths._repair.proof import Proof
+from fourfifths._repair.proof import Proof, with_other_columns
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
 from fourfifths._tables.engines.engine import ChunkEngine, TableEngine, engine_of
@@ -123,8 +123,7 @@ class FileRepair:
 
     def proof(self) -> Proof | None:
         """Return what is proven of the repaired columns; None of a repair by column."""
-        proof: Proof | None = self.repairer.proof_
-        return proof
+        return proof_of_file(self.repairer, self.before.columns, self.roles)
 
     def _held_out(self) -> Rows:
         """Return the audited rows, each repaired by a fit that has not seen it."""
@@ -273,8 +272,16 @@ class StreamedFileRepair:
 
     def proof(self) -> Proof | None:
         """Return what is proven of the repaired columns; None of a repair by column."""
-        proof: Proof | None = self.repairer.proof_
-        return proof
+        return proof_of_file(self.repairer, self.source.empty.columns, self.roles)
+
+
+def proof_of_file(repairer: Repairer, names: Sequence[str], roles: AuditRoles) -> Proof | None:
+    """Return what is proven, with the columns of the file that stay as they were."""
+    proof: Proof | None = repairer.proof_
+    if proof is None:
+        return None
+    others = repairer.fitted_.other_columns([name for name in names if name != roles.outcome])
+    return with_other_columns(proof, others)
 
 
 def repaired_rows(rows: Rows, output: Output | RecordOutput) -> Rows:

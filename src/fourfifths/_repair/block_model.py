@@ -451,7 +451,7 @@ def place_best(
     ordered = OrderedRows.of(scores, codes, draws=draws)
 
     def placed(plan: BlockPlan) -> Placement:
-        tree = grow_tree(*planning, block_count=plan.block_count)
+        tree = grow_tree(*planning, block_count=plan.block_count, ways=plan.ways)
         cuts, laws = place(tree, ordered, depth=plan.depth)
         return Placement(tree=tree, cuts=cuts, laws=laws)
 

@@ -42,7 +42,8 @@ class CutTree:
     left, right : int array
         The nodes that follow; -1 at a leaf.
     depth : int array
-        How many cuts lead to the node.
+        How many divisions lead to the node. A division into three takes two cuts: the node between
+        them, which is no part of its own, has the depth of the node above it.
     """
 
     score: IntArray
@@ -63,13 +64,19 @@ class CutTree:
         return int(self.depth.max())
 
     def cells(self, depth: int) -> IntArray:
-        """Return the nodes at which rows stop that are cut so often, from left to right."""
-        stops = (self.depth == depth) | ((self.score == LEAF) & (self.depth < depth))
-        nodes = np.flatnonzero(stops)
+        """Return the nodes at which rows stop that are divided so often, from left to right."""
+        is_inner = self.score != LEAF
+        above = np.full(self.depth.size, -1)
+        for side in (self.left, self.right):
+            above[side[is_inner]] = self.depth[is_inner]
+        is_first = (self.depth == depth) & (above < depth)
+        nodes = np.flatnonzero(is_first | (~is_inner & (self.depth < depth)))
         return nodes[np.argsort(self.first[nodes])]
 
 
-def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree:
+def grow_tree(
+    scores: FloatArray, codes: CodeArray, block_count: int, *, ways: Sequence[int] = ()
+) -> CutTree:
     """Choose by which score each node is cut: the one that explains most of all the scores.
 
     Parameters
@@ -79,7 +86,11 @@ def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree
     codes : int array
         The stratum of each of these rows.
     block_count : int
+    ways : sequence of int
+        Into how many parts of the same share each division cuts, the first one first; their product
+        is `block_count`. By default each division cuts in half, or nearly.
     """
+    part_sizes = [block_count, *(block_count // np.cumprod(ways, dtype=np.int64)).tolist()]
     # One score needs no choice. Several are compared on a scale that they share: by their ranks.
     sampled = scores[: MAX_TREE_ROWS if scores.shape[1] > 1 else 0]
     from scipy.stats import rankdata  # loading it takes longer than an audit
@@ -92,11 +103,13 @@ def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree
         node = len(nodes)
         nodes.append([LEAF, first, leaves, LEAF, LEAF, depth])
         if leaves > 1:
-            left_leaves = leaves // 2
-            share = left_leaves / leaves
-            best, is_right = best_score(ranks[rows], codes[rows], share)
-            left = grow(rows[~is_right], first, left_leaves, depth + 1)
-            right = grow(rows[is_right], first + left_leaves, leaves - left_leaves, depth + 1)
+            part = part_sizes[depth + 1] if ways else 1
+            left_leaves = leaves // part // 2 * part
+            sides = left_leaves, leaves - left_leaves
+            best, is_right = best_score(ranks[rows], codes[rows], left_leaves / leaves)
+            depths = [depth if ways and side > part else depth + 1 for side in sides]
+            left = grow(rows[~is_right], first, sides[0], depths[0])
+            right = grow(rows[is_right], first + sides[0], sides[1], depths[1])
             nodes[node] = [best, first, leaves, left, right, depth]
         return node
 
@@ -105,15 +118,15 @@ def grow_tree(scores: FloatArray, codes: CodeArray, block_count: int) -> CutTree
     return CutTree(score=score, first=first, leaves=leaves, left=left, right=right, depth=depth)
 
 
-def halved_tree(block_count: int) -> CutTree:
+def single_score_tree(block_count: int, *, ways: Sequence[int] = ()) -> CutTree:
     """Return the tree that cuts a single score: it needs no rows to choose by.
 
     Examples
     --------
-    >>> halved_tree(3).leaves
+    >>> single_score_tree(3).leaves
     array([3, 1, 2, 1, 1])
     """
-    return grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), block_count)
+    return grow_tree(np.empty((0, 1)), np.empty(0, dtype=np.int16), block_count, ways=ways)
 
 
 def best_score(scores: FloatArray, codes: CodeArray, share: float) -> tuple[int, BoolArray]:
@@ -158,7 +171,7 @@ class Cuts:
         What the row at the cut has; rows up to it go to the left. NaN at nodes that a stratum does
         not cut.
     depth : int array
-        How many cuts each stratum makes at most. Below that, its rows are divided by draw.
+        How often each stratum is divided. Below that, a draw divides its rows.
     """
 
     score: FloatArray
@@ -214,8 +227,9 @@ def cells_of(
     content = draws.content_uniforms()
     node = np.where(codes >= 0, 0, -1)
     rows = np.flatnonzero(codes >= 0)
-    for depth in range(tree.height):
-        is_cut = (tree.score[node[rows]] != LEAF) & (cuts.depth[codes[rows]] > depth)
+    while True:
+        cut_node = node[rows]
+        is_cut = (tree.score[cut_node] != LEAF) & (cuts.depth[codes[rows]] > tree.depth[cut_node])
         rows = rows[is_cut]
         if not rows.size:
             break
@@ -266,7 +280,7 @@ def spacing_ends(spacings: int, block_count: int) -> IntArray:
 
 
 def block_law(tree: CutTree, depth: int, row_count: int, *, tied: int | None = None) -> BlockLaw:
-    """Return the law of the shares of a stratum of so many rows that is cut so often."""
+    """Return the law of the shares of a stratum of so many rows that is divided so often."""
     cells = tree.cells(depth)
     ends = spacing_ends(row_count + 1, tree.block_count)
     first, leaves = tree.first[cells], tree.leaves[cells]
@@ -332,7 +346,7 @@ def place(
     tree : CutTree
     rows : OrderedRows
     depth : int array
-        How often each stratum is cut.
+        How often each stratum is divided.
     """
     empty = np.full((depth.size, tree.score.size), np.nan)
     cuts = Cuts(score=empty, content=empty.copy(), draw=empty.copy(), depth=depth)

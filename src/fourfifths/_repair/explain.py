@@ -12,7 +12,7 @@ import numpy as np
 
 from fourfifths._arrays import CodeArray, FloatArray
 from fourfifths._repair.block_model import BlockModel
-from fourfifths._repair.blocks import cells_of
+from fourfifths._repair.blocks import CutTree, cells_of
 from fourfifths._repair.columns.model import Model, PlacedValues, members_of, repaired_members
 from fourfifths._repair.columns.ordered import Method, OrderedColumn
 from fourfifths._repair.draws import RowDraws
@@ -65,6 +65,9 @@ class Explanation(Result):
         Of a repair by blocks: the block that the row was written as, counted from 1.
     scores : tuple of float
         What the guide says of the row.
+    cuts : tuple of float
+        Of a single score: the cuts of the row's group below and above it; NaN where there is none.
+        Empty if there are several scores, which are cut one after the other.
     """
 
     stratum: str | None
@@ -72,6 +75,7 @@ class Explanation(Result):
     cells: tuple[Cell, ...]
     block: int | None = None
     scores: tuple[float, ...] = ()
+    cuts: tuple[float, ...] = ()
 
     def to_records(self) -> list[Record]:
         """Return one record per value that was looked at."""
@@ -79,6 +83,8 @@ class Explanation(Result):
 
     def __str__(self) -> str:
         lines = [f"stratum {self.stratum}: {self.because}"]
+        if self.cuts:
+            lines.append(f"score {self.scores[0]:.6g}, {between(self.cuts)}")
         for cell in self.cells:
             if self.block is not None:
                 lines.append(f"{cell.column}: {cell.value} -> {cell.repaired}")
@@ -183,7 +189,12 @@ def explain_block(
     cell = int(cells_of(tree, blocks.cuts, scores=scores, codes=codes, draws=draws)[0])
     low = tree.first[cell] / tree.block_count
     high = (tree.first[cell] + tree.leaves[cell]) / tree.block_count
-    standing = f"in its group this row scores higher than {low:.0%}, and lower than {1 - high:.0%}"
+    sides = [("higher", low), ("lower", 1 - high)]
+    places = " and ".join(f"{side} than {share:.0%}" for side, share in sides if share > 0)
+    standing = f"in its group this row scores {places or 'like any other: it is not cut'}"
+    cuts: tuple[float, ...] = ()
+    if scores.shape[1] == 1:
+        cuts = around(tree, blocks.cuts.score[stratum], cell)
     if scores.shape[1] > 1:
         standing = f"by its {scores.shape[1]} scores this row is in part {low:.0%} to {high:.0%}"
     if record < 0:
@@ -220,7 +231,43 @@ def explain_block(
         cells=tuple(cells),
         block=None if block is None else int(block) + 1,
         scores=tuple(float(score) for score in scores[0]),
+        cuts=cuts,
     )
+
+
+def around(tree: CutTree, cuts: FloatArray, cell: int) -> tuple[float, float]:
+    """Return the cuts of a stratum below and above a cell of its single score; NaN for none.
+
+    Parameters
+    ----------
+    tree : CutTree
+    cuts : float array
+        The score at the cut of each node.
+    cell : int
+        The node at which the row stops.
+    """
+    below, above, node = NAN, NAN, 0
+    while node != cell:
+        is_right = bool(tree.first[cell] >= tree.first[tree.right[node]])
+        below, above = (float(cuts[node]), above) if is_right else (below, float(cuts[node]))
+        node = int(tree.right[node] if is_right else tree.left[node])
+    return below, above
+
+
+def between(cuts: tuple[float, ...]) -> str:
+    """Return in words where a score lies among the cuts of its group.
+
+    Examples
+    --------
+    >>> between((0.25, 0.5)), between((NAN, 0.5)), between((0.25, NAN)), between((NAN, NAN))
+    ('between the cuts 0.25 and 0.5', 'up to the cut 0.5', 'from the cut 0.25 on', 'without a cut')
+    """
+    below, above = cuts
+    if math.isnan(below):
+        return "without a cut" if math.isnan(above) else f"up to the cut {above:.6g}"
+    if math.isnan(above):
+        return f"from the cut {below:.6g} on"
+    return f"between the cuts {below:.6g} and {above:.6g}"
 
 
 def as_in_table(column_type: ColumnType, number: float) -> Any:

@@ -68,6 +68,8 @@ class FittedRepair:
         else its content, so that a repair is a function of the rows.
     options_at_fit : ProofOptions
         What the proof of the fit shows.
+    outcomes : tuple of str
+        The columns that are kept.
     """
 
     strata: Strata
@@ -77,12 +79,17 @@ class FittedRepair:
     seed: int
     key: str | None
     options_at_fit: ProofOptions
+    outcomes: tuple[str, ...] = ()
 
     @property
     def needed_columns(self) -> tuple[Any, ...]:
         """The columns that a table must have: the key, the stratifying and the repaired ones."""
         key = () if self.key is None else (self.key,)
         return (*key, *self.strata.columns, *(column.name for column in self.column_types))
+
+    def other_columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return which columns stay as they were, but for the strata, the key and the outcomes."""
+        return tuple(name for name in names if name not in (*self.needed_columns, *self.outcomes))
 
     def types_in(self, rows: Rows) -> list[ColumnType]:
         """Return the repaired columns under the names that these rows have for them.
@@ -222,6 +229,7 @@ class FittedRepair:
                 keeps_unseen=options.unseen == "keep",
                 strata_are=" & ".join(self.strata.by),
                 fit_rows=self.model.fit_rows,
+                other_columns=self.other_columns(self.table_columns or ()),
             ),
         )
 

@@ -8,8 +8,10 @@ rule, every classifier and every amount of data. The table that was repaired is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from itertools import combinations, permutations, product
 from typing import ClassVar, Literal
@@ -18,7 +20,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._repair.blocks import block_law, halved_tree
+from fourfifths._repair.blocks import block_law, single_score_tree
 from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.shares import (
     BlockLaw,
@@ -29,12 +31,18 @@ from fourfifths._stats.shares import (
     lower_limits,
     simulated_floors,
 )
+from fourfifths.errors import listed
 
 SCHEMA = "fourfifths/proof/1"
+ONLY_REPAIRED = "a rule uses only the repaired columns:"
+NOT_PROVEN = "nothing is proven of rules that use"
 Verdict = Literal["certified", "not certified", "inconclusive"]
 # Sizes with many halves, so that strata with few rows can be cut coarser.
 # More would keep hardly more: what a score loses falls with the square of the number.
-BLOCK_COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+BLOCK_COUNTS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+# Between two and four cells of a small stratum lies much of what it can keep, so blocks are divided
+# into three first, too.
+DIVISIONS_BY_THREE = ((3, 2), (3, 3), (3, 2, 2), (3, 2, 2, 2))
 MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
 MIN_ROWS_TO_CUT = 2
 MAX_STRATA = 40  # of more strata, not every pair is proven
@@ -197,6 +205,8 @@ class Circumstances:
         The columns that the strata are made of.
     fit_rows : int or None
         How many rows of a large table the repair was fitted on; None if on all.
+    other_columns : tuple of str
+        Columns of the table that are not repaired, and that are neither strata, key nor outcome.
     """
 
     has_variety: bool = False
@@ -204,6 +214,7 @@ class Circumstances:
     keeps_unseen: bool = False
     strata_are: str = "protected"
     fit_rows: int | None = None
+    other_columns: tuple[str, ...] = ()
 
 
 def prove(
@@ -283,12 +294,19 @@ def prove(
             for rate, limit in zip(CURVE_BETAS, curve_limits, strict=True)
         )
     is_proven = lowest >= threshold
-    rows_needed = None
+    rows_needed = rows_for_two = None
     if pairs and not is_proven:
-        placing = rows_to_prove(laws, beta=beta, threshold=threshold, confidence=confidence)
-        if placing is not None:
-            # Some rows of a table are planned on, and are not placed.
-            rows_needed = round(placing * counts.sum() / sum(law.rows for law in laws))
+        # Some rows of a table are planned on, and are not placed.
+        rows_per_placing_row = counts.sum() / sum(law.rows for law in laws)
+        rows_needed, rows_for_two = (
+            None if placing is None else round(placing * rows_per_placing_row)
+            for placing in (
+                rows_to_prove(
+                    laws, beta=beta, threshold=threshold, confidence=confidence, most_cells=cells
+                )
+                for cells in (block_count, 2)
+            )
+        )
     return Proof(
         verdict="certified" if is_proven else "inconclusive",
         because=reason(
@@ -300,6 +318,7 @@ def prove(
             amount=amount,
             stratum_count=len(laws),
             rows_needed=rows_needed,
+            rows_for_two=rows_for_two,
             block_count=block_count,
             is_keyed=is_keyed,
             is_divided=is_divided,
@@ -399,16 +418,51 @@ class BlockPlan:
     ----------
     block_count : int
     depth : int array
-        How often each stratum is cut; 2 to that power, at most `block_count`, are its cells.
+        How often each stratum is divided.
+    ways : tuple of int
+        Into how many parts each division cuts. Empty if each cuts in half, or nearly.
     """
 
     block_count: int
     depth: IntArray
+    ways: tuple[int, ...] = ()
 
     @property
     def cells(self) -> IntArray:
-        """The number of cells of each stratum."""
+        """The number of cells of each stratum.
+
+        Examples
+        --------
+        >>> BlockPlan(block_count=6, depth=np.array([0, 1, 2]), ways=(3, 2)).cells
+        array([1, 3, 6])
+        >>> BlockPlan(block_count=6, depth=np.array([1, 2, 3])).cells
+        array([2, 4, 6])
+        """
+        if self.ways:
+            return np.cumprod([1, *self.ways])[self.depth]
         return np.minimum(2**self.depth, self.block_count)
+
+    @property
+    def losses(self) -> FloatArray:
+        """The share that each stratum loses of what the AUC of a score's ranks has above one half.
+
+        Rows of one cell are in no order. With cells of shares p that loses the sum of p^3: with K
+        equal ones 1/K^2.
+
+        Examples
+        --------
+        >>> BlockPlan(block_count=3, depth=np.array([1, 2])).losses * 27
+        array([9., 3.])
+        """
+        return losses_by_depth(self.block_count, self.ways)[self.depth]
+
+
+@cache
+def losses_by_depth(block_count: int, ways: tuple[int, ...]) -> FloatArray:
+    """Return what a stratum loses that is divided never, once, and so on."""
+    tree = single_score_tree(block_count, ways=ways)
+    leaves = [tree.leaves[tree.cells(depth)] for depth in range(tree.height + 1)]
+    return np.array([np.sum((cells / block_count) ** 3) for cells in leaves])
 
 
 def full_depth(block_count: int) -> int:
@@ -518,7 +572,7 @@ def expected_laws(
     plan: BlockPlan, row_counts: IntArray, *, equal_rows: FloatArray | None
 ) -> list[BlockLaw]:
     """Return the laws that a plan has with so many rows, if as many of them tie as expected."""
-    tree = halved_tree(plan.block_count)
+    tree = single_score_tree(plan.block_count, ways=plan.ways)
     tied = [None] * row_counts.size
     if equal_rows is not None:
         tied = np.minimum((plan.cells - 1) * equal_rows, row_counts).astype(np.int64).tolist()
@@ -545,7 +599,8 @@ def rated_plans(
     adds the difference of their ranks to the AUC if they are in the right order, and subtracts it
     if not. Rows of a cell that is one of K are in no order, which loses 1/K^2 of it. A row of such
     a cell, of which a draw takes a block, and a row of a finer stratum lose half of what either
-    stratum loses by itself. So over all pairs the loss is the mean of 1/K^2 over the rows. A model
+    stratum loses by itself. So over all pairs the loss is the mean of 1/K^2 over the rows
+    (`BlockPlan.losses`). A model
     that learns the rates of K blocks from n rows errs, too. Where the chance rises from 0 to 1, a
     rate has the variance K/(6 n) on average, against 1/12 of the chance itself; half of the
     quotient, K/n, is lost of the correlation with the rank.
@@ -556,10 +611,14 @@ def rated_plans(
     # By their noise, and by what it loses: half of c cells of n rows are less noise by c/(2 n), and
     # lose 3 n/c^2, so that is cheapest where c^3/n^2 is largest. Of two strata one is the largest.
     powers = ((1, 1), (3, 2))[: row_counts.size - 1]
-    for block_count, (cell_power, row_power) in product(BLOCK_COUNTS, powers):
-        depth = np.full(row_counts.size, full_depth(block_count))
+    divisions = [
+        *((block_count, full_depth(block_count), ()) for block_count in BLOCK_COUNTS),
+        *((math.prod(ways), len(ways), ways) for ways in DIVISIONS_BY_THREE),
+    ]
+    for (block_count, most, ways), (cell_power, row_power) in product(divisions, powers):
+        depth = np.full(row_counts.size, most)
         while True:
-            plan = BlockPlan(block_count=block_count, depth=depth)
+            plan = BlockPlan(block_count=block_count, depth=depth, ways=ways)
             floors = approximate_floors(
                 plan.cells,
                 row_counts,
@@ -571,7 +630,7 @@ def rated_plans(
             is_hidden = distances.max() <= MAX_VARIATION
             too_fine = np.flatnonzero(plan.cells > row_counts)
             if is_hidden and not too_fine.size:
-                loss = float(np.sum(weights / plan.cells**2) + block_count / row_counts.sum())
+                loss = float(np.sum(weights * plan.losses) + block_count / row_counts.sum())
                 rated.append(RatedPlan(plan=plan, loss=loss, floor=float(floors.min())))
             worst = floors.argmin() if is_hidden else distances.argmax()
             pair = np.unravel_index(int(worst), floors.shape)
@@ -695,12 +754,22 @@ def approximate_floors(
 
 
 def rows_to_prove(
-    laws: Sequence[BlockLaw], *, beta: float, threshold: float, confidence: float
+    laws: Sequence[BlockLaw],
+    *,
+    beta: float,
+    threshold: float,
+    confidence: float,
+    most_cells: int | None = None,
 ) -> int | None:
-    """Return about how many placing rows would prove the threshold; None if too many."""
-    cells = np.array([law.spacings.size for law in laws])
+    """Return about how many placing rows would prove the threshold; None if too many.
+
+    `most_cells` says into how many cells a stratum is cut at most; by default as it is.
+    """
+    laws_cells = np.array([law.spacings.size for law in laws])
+    cells = np.minimum(laws_cells, most_cells or laws_cells.max())
     rows = np.array([law.rows for law in laws], dtype=np.float64)
     tied = np.array([law.tied or 0 for law in laws], dtype=np.float64)
+    tied *= (cells - 1) / np.maximum(laws_cells - 1, 1)  # each cut has its ties
     tie_risk = TIE_RISK * (1 - confidence) / MAX_PLANS / len(laws)
     may_tie = (cells > 1) & (laws[0].tied is not None)
 
@@ -738,6 +807,7 @@ def reason(
     amount: float,
     stratum_count: int,
     rows_needed: int | None,
+    rows_for_two: int | None,
     block_count: int,
     is_keyed: bool,
     is_divided: bool,
@@ -774,6 +844,8 @@ def reason(
         remedy = f"about {rows_needed:,} rows like these would prove {threshold:g}"
     if block_count > 2:
         remedy += "; fewer blocks prove more"
+        if rows_for_two:
+            remedy += f", and two would prove {threshold:g} with about {rows_for_two:,} rows"
     if not is_keyed:
         remedy += "; a key (key=...) proves more where rows are equal"
     return (
@@ -817,7 +889,8 @@ def assumptions(
     listed = [
         "new rows come from the same population as the rows that were placed, group by group, and "
         "rows are independent of each other",
-        f"a rule uses only the repaired columns: {names}",
+        f"{ONLY_REPAIRED} {names}",
+        *unproven_columns(circumstances.other_columns),
         "beta is taken as stated; where it is the lowest selection rate of a group in the table, "
         "the limit does not allow for the error of that rate",
         f"the groups are the strata of the repair ({circumstances.strata_are}), as the table "
@@ -839,3 +912,29 @@ def assumptions(
             "proven of them"
         )
     return tuple(listed)
+
+
+def with_other_columns(proof: Proof, names: Sequence[str]) -> Proof:
+    """Return a proof that names the columns of a table that stay as they were.
+
+    A file is fitted by the columns that the repair needs, so its proof does not know the others.
+    """
+    kept = [text for text in proof.assumptions if NOT_PROVEN not in text]
+    place = 1 + next(index for index, text in enumerate(kept) if text.startswith(ONLY_REPAIRED))
+    assumed = (*kept[:place], *unproven_columns(names), *kept[place:])
+    return replace(proof, assumptions=assumed)
+
+
+def unproven_columns(names: Sequence[str]) -> list[str]:
+    """Return what a reader must know of columns that stay in the table as they were.
+
+    Examples
+    --------
+    >>> unproven_columns(["zip"])
+    ["'zip' is not repaired and stays as it was; nothing is proven of rules that use it"]
+    """
+    if not names:
+        return []
+    if len(names) == 1:
+        return [f"{listed(names)} is not repaired and stays as it was; {NOT_PROVEN} it"]
+    return [f"{listed(names)} are not repaired and stay as they were; {NOT_PROVEN} any"]

@@ -462,6 +462,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             seed=saved.seed,
             key=loaded.key,
             options_at_fit=loaded._proof_options(None, loaded.threshold, loaded.confidence),
+            outcomes=loaded._outcome_names,
         )
         loaded._options_at_fit = loaded.get_params(deep=False)
         return loaded
@@ -545,6 +546,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: 
             seed=seed,
             key=self.key,
             options_at_fit=self._proof_options(None, self.threshold, self.confidence),
+            outcomes=self._outcome_names,
         )
         self.notes_ = tuple(dict.fromkeys(notes))
         for note in self.notes_:

@@ -146,12 +146,15 @@ def read_tree(reader: Reader, *, score_count: int) -> CutTree:
     reader.require(
         bool(is_one_tree and end_at_leaves), "right", expected="each node once, and -1 at leaves"
     )
-    depth_adds_up = (
-        tree.depth[0] == 0
-        and np.all(tree.depth[left] == tree.depth[inner] + 1)
-        and np.all(tree.depth[right] == tree.depth[inner] + 1)
+    steps = tree.depth[np.concatenate([left, right])] - tree.depth[np.tile(inner, 2)]
+    # A node between the cuts of one division has the depth of the node above; a leaf never has.
+    is_between = (steps == 0) & ~np.concatenate([is_leaf[left], is_leaf[right]])
+    depth_adds_up = tree.depth[0] == 0 and np.all((steps == 1) | is_between)
+    reader.require(
+        bool(depth_adds_up),
+        "depth",
+        expected="one more than that of the node above, or between two cuts the same",
     )
-    reader.require(bool(depth_adds_up), "depth", expected="one more than that of the node above")
     leaves_add_up = np.all(tree.leaves[is_leaf] == 1) and np.all(
         tree.leaves[left] + tree.leaves[right] == tree.leaves[inner]
     )
