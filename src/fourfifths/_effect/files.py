@@ -25,8 +25,8 @@ from fourfifths._repair.engines.streamed import (
     repaired_chunks,
     sampled_rows,
 )
+from fourfifths._repair.plain_repairer import PlainRepairer
 from fourfifths._repair.proof import Proof
-from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
 from fourfifths._tables.engines.engine import ChunkEngine, TableEngine, engine_of
 from fourfifths._tables.groups import days_of_ages, edges_of
@@ -61,7 +61,7 @@ class FileRepair:
 
     Attributes
     ----------
-    repairer : Repairer
+    repairer : PlainRepairer
         Fitted, or loaded from a saved repair.
     before, after : Rows
         In a CSV, every cell that did not change is as it was written.
@@ -78,7 +78,7 @@ class FileRepair:
         What a reader must know about the fit.
     """
 
-    repairer: Repairer
+    repairer: PlainRepairer
     before: Rows
     after: Rows
     roles: AuditRoles
@@ -151,7 +151,7 @@ class FileRepair:
         return self.before.with_frame(with_columns(frame, columns))
 
 
-def written_rows(repairer: Repairer, rows: Rows, path: str | os.PathLike[str]) -> Rows:
+def written_rows(repairer: PlainRepairer, rows: Rows, path: str | os.PathLike[str]) -> Rows:
     """Return repaired rows as they are written to a file: in a Parquet file, numbers are numbers.
 
     Without the stratifying columns, if these are dropped.
@@ -184,7 +184,7 @@ class StreamedFileRepair:
 
     Attributes
     ----------
-    repairer : Repairer
+    repairer : PlainRepairer
     source : ChunkedTable
     identified : IdentifiedRows
     roles, not_features, certified_amount, is_fitted, notes
@@ -195,7 +195,7 @@ class StreamedFileRepair:
         The rows that the effect is measured on, and their places, once they are known.
     """
 
-    repairer: Repairer
+    repairer: PlainRepairer
     source: ChunkedTable
     identified: IdentifiedRows
     roles: AuditRoles
@@ -364,7 +364,7 @@ def repair_file(
             "beta": beta[0] if isinstance(beta, tuple) else beta,
         }
     kept = [audit_roles.outcome] if options.get("keep") else []
-    repairer = Repairer(
+    repairer = PlainRepairer(
         None if stratify_by else stratifying,
         stratify_by=stratifying if stratify_by else None,
         bands=edges_of(table_roles.bands) or None,
@@ -419,17 +419,18 @@ def repair_file(
 
 def _certified_amount(
     table: Any,
-    repairer: Repairer,
+    repairer: PlainRepairer,
     roles: AuditRoles,
     search: Callable[..., CertifiedAmount] | None,
 ) -> CertifiedAmount:
     """Search for the least amount whose result is certified; an error if there is none."""
     from fourfifths._effect.amount import least_certified_amount
+    from fourfifths._repair.repairer import Repairer
 
     with warnings_shown_otherwise():
         result = (search or least_certified_amount)(
             table,
-            repairer,
+            Repairer(**repairer.get_params()),
             outcome=roles.outcome,
             favorable=roles.favorable,
             reference=roles.reference,
@@ -453,7 +454,7 @@ def warnings_shown_otherwise() -> Iterator[None]:
 
 
 def _fit_in_chunks(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     engine: ChunkEngine,
     names: Sequence[str],
     *,
@@ -518,7 +519,7 @@ def apply_repair(
     memory, chunk_rows : int, optional
         As for `repair_file`.
     """
-    repairer = Repairer.load(saved)
+    repairer = PlainRepairer.load(saved)
     if repairer.strata_.passed:
         raise GroupError(
             f"{saved}: this repair was fitted to protected values that are not a column of the "
@@ -562,7 +563,7 @@ def apply_repair(
 
 
 def _apply_in_chunks(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     engine: ChunkEngine,
     *,
     roles: AuditRoles | None,
@@ -679,7 +680,7 @@ def _repaired_columns(
 
 
 def _repaired(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     rows: Rows,
     *,
     roles: AuditRoles,
