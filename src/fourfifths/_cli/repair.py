@@ -231,8 +231,7 @@ def repair(
         protected = grouping.protected(protected)
     table = reading.open(source, hive=hive)
     memory_limit = None if memory is None else bytes_of(memory)
-    if table.file is not None and table.file.kind == "parquet":
-        keep_freed_memory()  # a CSV is read by DuckDB, which has a memory of its own
+    keep_freed_memory(table)
     roles = AuditRoles(
         outcome=outcome,
         favorable=favorable or None,

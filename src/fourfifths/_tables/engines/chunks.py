@@ -217,14 +217,17 @@ def csv_tables(
         raise file.error(error, name) from error
 
 
-def keep_freed_memory() -> None:
-    """Keep the memory of a chunk for the next, for the rest of the process (Linux with glibc).
+def keep_freed_memory(table: Table) -> None:
+    """Keep the memory of a Parquet chunk for the next, for the rest of the process (with glibc).
 
     By default large arrays are given back to the system when they are let go, and it takes the
-    system as long to clear the memory anew as it takes to read a column.
+    system as long to clear the memory anew as it takes to read a column. A CSV is read by DuckDB,
+    which keeps its memory itself.
     """
     import pyarrow as pa
 
+    if table.file is None or table.file.kind != "parquet":
+        return
     try:
         set_option = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):  # another system
