@@ -53,6 +53,11 @@ def test_an_audit_at_the_shell_loads_neither_distributions_nor_optimisers():
     assert not loaded_after(code) & {"scipy.stats", "scipy.optimize", "sklearn", "matplotlib"}
 
 
+def test_a_repair_of_a_file_loads_no_scikit_learn():
+    code = "import fourfifths._cli.main, fourfifths._cli.repair, fourfifths._effect.files"
+    assert not loaded_after(code) & {"sklearn", "scipy.stats", "pandas", "matplotlib"}
+
+
 @pytest.mark.parametrize("name", [*fourfifths.__all__, "__version__"])
 def test_every_public_name_is_there(name):
     assert getattr(fourfifths, name) is not None

@@ -470,4 +470,4 @@ def test_strata_of_a_csv_are_those_of_a_parquet(
     parquet.write_table(table.set_column(0, "group", pa.array([0, 7], numbers)), "odd.parquet")
     answer = shell("repair", "odd.parquet", "odd.csv", "--apply", "repair.json")
     assert answer.code == 2
-    assert "none of the strata that were fitted" in answer.err
+    assert "not one of the strata that were fitted" in answer.err

@@ -223,6 +223,7 @@ def repair(
     from fourfifths._effect.files import apply_repair, repair_file
     from fourfifths._effect.roles import AuditRoles
     from fourfifths._evidence.signing import Subject
+    from fourfifths._tables.engines.chunks import keep_freed_memory
 
     # A saved repair was judged when it was fitted; what it proves is shown again.
     detail = effect or (EffectChoice.FULL if apply is None else EffectChoice.NONE)
@@ -230,9 +231,7 @@ def repair(
         protected = grouping.protected(protected)
     table = reading.open(source, hive=hive)
     memory_limit = None if memory is None else bytes_of(memory)
-    # Before OUT may take the place of the file.
-    provenance = provenance_of(source)
-    about = Subject(name=Path(source).name, sha256=provenance.sha256)
+    keep_freed_memory(table)
     roles = AuditRoles(
         outcome=outcome,
         favorable=favorable or None,
@@ -308,12 +307,24 @@ def repair(
             roles=roles,
             memory=memory_limit,
         )
+    # The hash reads all bytes of the file, so it is left out where nothing shows it. It is taken
+    # before OUT may take the place of the file.
+    is_shown = (
+        detail is not EffectChoice.NONE
+        or output_format is PageFormat.JSON
+        or repaired.repairer.scope == "blocks"
+        or repaired.certified_amount is not None
+        or signer is not None
+    )
+    provenance = provenance_of(source) if is_shown else None
     repaired.write(out)
     typer.echo(f"wrote {out}", err=True)
     if save is not None:
         repaired.repairer.save(save)
         typer.echo(f"wrote {save}", err=True)
         if signer is not None:
+            assert provenance is not None
+            about = Subject(name=Path(source).name, sha256=provenance.sha256)
             write_signature(save, kind="repair", key=signer, source=about)
     # The audits take far longer than the repair, so the files are there before they begin.
     proof = repaired.proof()
@@ -328,7 +339,7 @@ def show_repair(
     *,
     detail: EffectChoice,
     form: PageFormat,
-    provenance: Provenance,
+    provenance: Provenance | None,
 ) -> None:
     """Show how the amount was found, what the repair did, and at the end what is proven."""
     amount = repaired.certified_amount
@@ -336,6 +347,7 @@ def show_repair(
     if detail is not EffectChoice.NONE:
         effect = repaired.effect("full" if detail is EffectChoice.FULL else "quick")
     if form is PageFormat.JSON:
+        assert provenance is not None
         report: dict[str, Any] = {"effect": None} if effect is None else effect.to_dict()
         report["certified_amount"] = None if amount is None else amount.to_dict()
         report["proof"] = None if proof is None else proof.to_dict()

@@ -25,8 +25,8 @@ from fourfifths._repair.engines.streamed import (
     repaired_chunks,
     sampled_rows,
 )
+from fourfifths._repair.plain_repairer import PlainRepairer
 from fourfifths._repair.proof import Proof, with_other_columns
-from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
 from fourfifths._tables.engines.engine import ChunkEngine, TableEngine, engine_of
 from fourfifths._tables.groups import days_of_ages, edges_of
@@ -61,7 +61,7 @@ class FileRepair:
 
     Attributes
     ----------
-    repairer : Repairer
+    repairer : PlainRepairer
         Fitted, or loaded from a saved repair.
     before, after : Rows
         In a CSV, every cell that did not change is as it was written.
@@ -78,7 +78,7 @@ class FileRepair:
         What a reader must know about the fit.
     """
 
-    repairer: Repairer
+    repairer: PlainRepairer
     before: Rows
     after: Rows
     roles: AuditRoles
@@ -150,7 +150,7 @@ class FileRepair:
         return self.before.with_frame(with_columns(frame, columns))
 
 
-def written_rows(repairer: Repairer, rows: Rows, path: str | os.PathLike[str]) -> Rows:
+def written_rows(repairer: PlainRepairer, rows: Rows, path: str | os.PathLike[str]) -> Rows:
     """Return repaired rows as they are written to a file: in a Parquet file, numbers are numbers.
 
     Without the stratifying columns, if these are dropped.
@@ -183,7 +183,7 @@ class StreamedFileRepair:
 
     Attributes
     ----------
-    repairer : Repairer
+    repairer : PlainRepairer
     source : ChunkedTable
     identified : IdentifiedRows
     roles, not_features, certified_amount, is_fitted, notes
@@ -194,7 +194,7 @@ class StreamedFileRepair:
         The rows that the effect is measured on, and their places, once they are known.
     """
 
-    repairer: Repairer
+    repairer: PlainRepairer
     source: ChunkedTable
     identified: IdentifiedRows
     roles: AuditRoles
@@ -275,7 +275,7 @@ class StreamedFileRepair:
         return proof_of_file(self.repairer, self.source.empty.columns, self.roles)
 
 
-def proof_of_file(repairer: Repairer, names: Sequence[str], roles: AuditRoles) -> Proof | None:
+def proof_of_file(repairer: PlainRepairer, names: Sequence[str], roles: AuditRoles) -> Proof | None:
     """Return what is proven, with the columns of the file that stay as they were."""
     proof: Proof | None = repairer.proof_
     if proof is None:
@@ -371,7 +371,7 @@ def repair_file(
             "beta": beta[0] if isinstance(beta, tuple) else beta,
         }
     kept = [audit_roles.outcome] if options.get("keep") else []
-    repairer = Repairer(
+    repairer = PlainRepairer(
         None if stratify_by else stratifying,
         stratify_by=stratifying if stratify_by else None,
         bands=edges_of(table_roles.bands) or None,
@@ -426,17 +426,18 @@ def repair_file(
 
 def _certified_amount(
     table: Any,
-    repairer: Repairer,
+    repairer: PlainRepairer,
     roles: AuditRoles,
     search: Callable[..., CertifiedAmount] | None,
 ) -> CertifiedAmount:
     """Search for the least amount whose result is certified; an error if there is none."""
     from fourfifths._effect.amount import least_certified_amount
+    from fourfifths._repair.repairer import Repairer
 
     with warnings_shown_otherwise():
         result = (search or least_certified_amount)(
             table,
-            repairer,
+            Repairer(**repairer.get_params()),
             outcome=roles.outcome,
             favorable=roles.favorable,
             reference=roles.reference,
@@ -460,7 +461,7 @@ def warnings_shown_otherwise() -> Iterator[None]:
 
 
 def _fit_in_chunks(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     engine: ChunkEngine,
     names: Sequence[str],
     *,
@@ -525,7 +526,7 @@ def apply_repair(
     memory, chunk_rows : int, optional
         As for `repair_file`.
     """
-    repairer = Repairer.load(saved)
+    repairer = PlainRepairer.load(saved)
     if repairer.strata_.passed:
         raise GroupError(
             f"{saved}: this repair was fitted to protected values that are not a column of the "
@@ -569,7 +570,7 @@ def apply_repair(
 
 
 def _apply_in_chunks(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     engine: ChunkEngine,
     *,
     roles: AuditRoles | None,
@@ -686,7 +687,7 @@ def _repaired_columns(
 
 
 def _repaired(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     rows: Rows,
     *,
     roles: AuditRoles,

@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from fourfifths._arrays import CodeArray, IntArray
 from fourfifths._repair.block_model import BlockModel
+from fourfifths._repair.plain_repairer import PlainRepairer
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.values import unknown_tokens
@@ -47,7 +48,9 @@ class Fold:
     held_out: Any
 
 
-def fitted_folds(frame: nw.DataFrame[Any], repairer: Repairer, *, random_state: int) -> list[Fold]:
+def fitted_folds(
+    frame: nw.DataFrame[Any], repairer: PlainRepairer, *, random_state: int
+) -> list[Fold]:
     """Return each fold of the rows with a repairer that was fitted to the other folds.
 
     Parameters
@@ -97,7 +100,7 @@ def audited_rows(codes: CodeArray, *, random_state: int) -> IntArray | None:
 
 
 def repaired_sample(
-    frame: nw.DataFrame[Any], repairer: Repairer, positions: IntArray
+    frame: nw.DataFrame[Any], repairer: PlainRepairer, positions: IntArray
 ) -> nw.DataFrame[Any]:
     """Return some rows, repaired by a fit to all others.
 
@@ -114,7 +117,7 @@ def repaired_sample(
 
 
 def _fitted_to(
-    frame: nw.DataFrame[Any], repairer: Repairer, train: IntArray, *, held_out: IntArray
+    frame: nw.DataFrame[Any], repairer: PlainRepairer, train: IntArray, *, held_out: IntArray
 ) -> Fold:
     """Return rows that are held out, with a repairer that was fitted to others.
 
@@ -131,7 +134,8 @@ def _fitted_to(
         with warnings.catch_warnings():
             # The fit to all rows warned of what was assumed about values.
             warnings.simplefilter("ignore", ReadingWarning)
-            fitted = clone(repairer).set_params(**fixed).fit(frame[train].to_native())
+            unfitted = clone(Repairer(**repairer.get_params(deep=False)))
+            fitted = unfitted.set_params(**fixed).fit(frame[train].to_native())
     except (ColumnError, GroupError, OutcomeError) as error:
         # The fit to all rows had no error, so it is for the rows that are held out.
         raise GroupError(f"too few rows to hold a fifth out: {error}") from error

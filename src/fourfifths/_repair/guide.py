@@ -17,7 +17,6 @@ from typing import Any, Literal, Protocol
 
 import narwhals as nw
 import numpy as np
-from scipy.stats import rankdata
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._repair.trees.scores import TreeScores
@@ -259,6 +258,8 @@ def fit_trees(
         objective: dict[str, Any] = {"objective": "binary"}
         if outcome.kind == "number":
             # Only the order matters, and ranks are not bent by a few large numbers.
+            from scipy.stats import rankdata  # loading it takes longer than many a repair
+
             target = rankdata(target) / target.size
             objective = {"objective": "regression"}
         elif outcome.kind == "classes":

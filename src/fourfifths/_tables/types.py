@@ -458,7 +458,7 @@ def from_numbers(
 
     The column keeps its type, except that whole numbers become floats if they are repaired as
     numbers, and a wider type if theirs is too narrow. Decimals are rounded to their own scale, and
-    text stays text.
+    text stays text. The column may be made of `after` itself, without a copy.
     """
     is_changed = before != after
     is_missing = np.isnan(before)
@@ -472,7 +472,9 @@ def from_numbers(
     if is_number and column.dtype == nw.Float64 and not has_missing and _is_plain(column):
         # Where nothing is missing, all cells are known as numbers. An equal cell stays as it was
         # written, because 0.0 equals -0.0.
-        return _new_column(column, np.where(is_changed, after, before))
+        unchanged = np.flatnonzero(~is_changed)
+        after[unchanged] = before[unchanged]
+        return _new_column(column, after)
     rows = np.flatnonzero(is_changed)
     if not rows.size:
         return column  # some versions of Arrow and narwhals fail where no cell is set

@@ -129,24 +129,18 @@ def gather(
     >>> [[values.tolist() for values in column] for column in gathered], present.tolist()
     ([[[3.0, 1.0]]], [[2, 0]])
     """
-    gathered = [[np.empty(row_counts[stratum]) for stratum in strata] for _ in range(column_count)]
-    present = np.tile(np.array(row_counts, dtype=np.int64), (column_count, 1))
-    filled = [0 for _ in strata]
+    ends = np.cumsum([row_counts[stratum] for stratum in strata])
+    starts = np.append(0, ends[:-1])
+    gathered = [np.empty(ends[-1]) for _ in range(column_count)]
+    missing = np.zeros((column_count, len(row_counts)), dtype=np.int64)
+    filled = starts.copy()
     for columns, codes in chunks:
-        order = np.argsort(codes, kind="stable")
-        bounds = np.searchsorted(codes.take(order), np.arange(strata.start, strata.stop + 1))
-        for index, _ in enumerate(strata):
-            rows = order[bounds[index] : bounds[index + 1]]
-            span = slice(filled[index], filled[index] + rows.size)
-            for values, column in zip(gathered, columns, strict=True):
-                np.take(column, rows, out=values[index][span], mode="clip")
-            filled[index] = span.stop
-        for index, column in enumerate(columns):
-            is_missing = np.isnan(column)
-            if is_missing.any():
-                codes_of_missing = codes[is_missing] + 1
-                present[index] -= np.bincount(codes_of_missing, minlength=len(row_counts) + 1)[1:]
-    return gathered, present
+        kernels = kernels_for(codes.size)
+        kernels.gather(columns, codes, strata, filled=filled, out=gathered, missing=missing)
+    by_stratum = [
+        [values[start:end] for start, end in zip(starts, ends, strict=True)] for values in gathered
+    ]
+    return by_stratum, np.array(row_counts, dtype=np.int64) - missing
 
 
 def sort_present(values: FloatArray, *, piece_size: int = MAX_SORTED_VALUES) -> FloatArray:

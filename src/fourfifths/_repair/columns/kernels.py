@@ -7,13 +7,13 @@ the last bit. Callers ask `kernel_choice.kernels_for` and never need to know whi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 
 # A chunk and its intermediate arrays stay in the processor's cache.
 VALUES_PER_LOOKUP_CHUNK = 16_384
@@ -141,6 +141,46 @@ class Kernels:
         positions = np.empty(cells.size)
         positions[rows] = np.minimum(ordered, np.repeat(last, counts), out=ordered)
         return positions
+
+    def gather(
+        self,
+        columns: Sequence[FloatArray],
+        codes: CodeArray,
+        strata: range,
+        *,
+        filled: IntArray,
+        out: Sequence[FloatArray],
+        missing: IntArray,
+    ) -> None:
+        """Put the values of some strata behind those that were put there before.
+
+        Parameters
+        ----------
+        columns : sequence of float array
+        codes : int array
+            The stratum of each row; -1 for rows without one.
+        strata : range
+            The strata whose values are taken.
+        filled : int array
+            For each of these, where its next value goes; it is moved on.
+        out : sequence of float array
+            Where the values of each column go.
+        missing : int array, columns by all strata
+            The number of missing values is added to it.
+        """
+        order = np.argsort(codes, kind="stable")
+        bounds = np.searchsorted(codes.take(order), np.arange(strata.start, strata.stop + 1))
+        for index, _ in enumerate(strata):
+            rows = order[bounds[index] : bounds[index + 1]]
+            span = slice(filled[index], filled[index] + rows.size)
+            for gathered, column in zip(out, columns, strict=True):
+                np.take(column, rows, out=gathered[span], mode="clip")
+            filled[index] = span.stop
+        for missing_in_strata, column in zip(missing, columns, strict=True):
+            is_missing = np.isnan(column)
+            if is_missing.any():
+                counts = np.bincount(codes[is_missing] + 1, minlength=missing.shape[1] + 1)
+                np.add(missing_in_strata, counts[1:], out=missing_in_strata)
 
     def sort(self, values: FloatArray) -> None:
         """Sort in place, NaN last; no value may be -0.0."""

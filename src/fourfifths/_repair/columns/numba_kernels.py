@@ -5,14 +5,14 @@ This module is only imported where values are many and numba is installed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.columns.kernels import Kernels, LookupTable, PositionsOf
 
 CountArray = NDArray[np.int32]
@@ -83,6 +83,24 @@ class NumbaKernels(Kernels):
             order, cells, uniforms, row_number, first_draw, step, low, last, positions
         )
         return positions
+
+    def gather(
+        self,
+        columns: Sequence[FloatArray],
+        codes: CodeArray,
+        strata: range,
+        *,
+        filled: IntArray,
+        out: Sequence[FloatArray],
+        missing: IntArray,
+    ) -> None:
+        """Put the values of some strata behind those that were put there before; see `Kernels`."""
+        first_filled = filled.copy()
+        for column, gathered, missing_in_strata in zip(columns, out, missing, strict=True):
+            filled[:] = first_filled
+            gather_loop(
+                column, codes, strata.start, strata.stop, filled, gathered, missing_in_strata
+            )
 
     def sort(self, values: FloatArray) -> None:
         """Sort in place, NaN last; no value may be -0.0."""
@@ -198,6 +216,28 @@ def even_positions_loop(
         position = (row_number[cell] + first_draw[cell]) * step[cell] + low[cell]
         positions[row] = min(position, last[cell])
         row_number[cell] += 1
+
+
+@compile_loop
+def gather_loop(
+    values: FloatArray,
+    codes: CodeArray,
+    first_stratum: int,
+    end_stratum: int,
+    filled: IntArray,
+    out: FloatArray,
+    missing: IntArray,
+) -> None:
+    """Write the values of strata where they go, and count the missing ones of every stratum."""
+    for row in range(values.size):
+        stratum = np.int64(codes[row])
+        value = values[row]
+        if value != value and stratum >= 0:
+            missing[stratum] += 1
+        if first_stratum <= stratum < end_stratum:
+            index = np.uint64(stratum - first_stratum)
+            out[np.uint64(filled[index])] = value
+            filled[index] += 1
 
 
 @compile_loop

@@ -49,7 +49,7 @@ from fourfifths._tables.types import AskedType, ColumnType, check_exact, check_f
 from fourfifths.errors import GroupError
 
 if TYPE_CHECKING:
-    from fourfifths._repair.repairer import Repairer
+    from fourfifths._repair.plain_repairer import PlainRepairer
 
 # So many standard deviations more rows are drawn than are needed; too few are never left.
 SPARE_DEVIATIONS = 8
@@ -266,13 +266,13 @@ class ScannedFit:
 
     @classmethod
     def of(
-        cls, repairer: Repairer, engine: ScannedEngine, asked: Mapping[Any, AskedType]
+        cls, repairer: PlainRepairer, engine: ScannedEngine, asked: Mapping[Any, AskedType]
     ) -> ScannedFit:
         """Return what is known of a table that was looked at.
 
         Parameters
         ----------
-        repairer : Repairer
+        repairer : PlainRepairer
         engine : ScannedEngine
             That has looked at the values.
         asked : mapping of column to type
@@ -312,7 +312,7 @@ class ScannedFit:
             notes=notes,
         )
 
-    def learn(self, repairer: Repairer, sample: Rows, places: IntArray) -> bool:
+    def learn(self, repairer: PlainRepairer, sample: Rows, places: IntArray) -> bool:
         """Fit a repair by blocks to a sample of the rows, and return whether it is proven.
 
         `places` as in `draws_of`.
@@ -331,7 +331,7 @@ class ScannedFit:
         self.complete(repairer, sample, model)
         return is_proven
 
-    def complete(self, repairer: Repairer, rows: Rows, model: BlockModel | Model) -> None:
+    def complete(self, repairer: PlainRepairer, rows: Rows, model: BlockModel | Model) -> None:
         """Give a repair its model; of the rows only the columns are looked at."""
         repairer._complete_fit(
             repairer._read(rows.dataframe.to_native(), reset=True),
@@ -344,7 +344,7 @@ class ScannedFit:
 
 
 def fit_streamed(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     engine: ChunkEngine,
     names: Sequence[str],
     *,
@@ -355,7 +355,7 @@ def fit_streamed(
 
     Parameters
     ----------
-    repairer : Repairer
+    repairer : PlainRepairer
         With the names of the columns that it repairs.
     engine : ChunkEngine
         That has looked at the values.
@@ -398,7 +398,7 @@ def fit_streamed(
 
 
 def _fit_columns(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     engine: ChunkEngine,
     names: Sequence[str],
     *,
@@ -487,7 +487,7 @@ def checked_numbers(rows: Rows, column_types: Sequence[ColumnType]) -> list[Floa
 
 
 def repaired_chunks(
-    repairer: Repairer,
+    repairer: PlainRepairer,
     source: ChunkedTable,
     identified: IdentifiedRows,
     *,
@@ -562,7 +562,7 @@ class SmallStrata:
 
     @classmethod
     def of(
-        cls, repairer: Repairer, source: ChunkedTable, identified: IdentifiedRows
+        cls, repairer: PlainRepairer, source: ChunkedTable, identified: IdentifiedRows
     ) -> SmallStrata | None:
         """Repair the rows of small strata; None if rows are repaired one by one anyway."""
         fitted: FittedRepair = repairer.fitted_

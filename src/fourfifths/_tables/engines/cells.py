@@ -46,15 +46,17 @@ def counted(rows: Rows, names: Sequence[str], row_counts: IntArray | None = None
     for index, column in enumerate(plain.columns):
         if pa.types.is_dictionary(column.type):
             plain = plain.set_column(index, inner[index], column.cast(column.type.value_type))
-    counts = np.ones(len(rows), dtype=np.int64) if row_counts is None else row_counts
-    grouped = plain.append_column("rows", pa.array(counts)).group_by(inner, use_threads=False)
-    cells = grouped.aggregate([("rows", "sum")])
+    counted_rows: list[Any] = [([], "count_all")]
+    if row_counts is not None:
+        plain = plain.append_column("rows", pa.array(row_counts))
+        counted_rows = [("rows", "sum")]
+    cells = plain.group_by(inner, use_threads=False).aggregate(counted_rows)
     frame: nw.DataFrame[Any] = nw.from_native(
         cells.select(inner).rename_columns(list(names)), eager_only=True
     )
     return Cells(
         rows=replace(rows, frame=frame, first_row=0, value_notes=[], _columns={}),
-        row_counts=cells.column("rows_sum").to_numpy(),
+        row_counts=cells.column("count_all" if row_counts is None else "rows_sum").to_numpy(),
     )
 
 
