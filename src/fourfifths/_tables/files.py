@@ -1217,8 +1217,8 @@ def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
             for table in chain([first], remaining):
                 yield from _of_schema(table, first.schema, file).to_batches()
         except BaseException as error:
+            # DuckDB may wait for itself for ever if its rows end with an error, so they just end.
             failures.append(error)
-            raise
 
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=file.name) as folder:
         rows = file if is_plain else Path(folder) / "rows.csv"
@@ -1234,13 +1234,9 @@ def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
         connection.execute("SET threads = 1")
         reader = pa.RecordBatchReader.from_batches(first.schema, batches())
         connection.register("written", reader)
-        try:
-            connection.execute(f"COPY (FROM written) TO {_sql_text(str(rows))} ({settings})")
-        except Exception:
-            # DuckDB would tell of an error while rows were made as one of its own.
-            if failures:
-                raise failures[0] from None
-            raise
+        connection.execute(f"COPY (FROM written) TO {_sql_text(str(rows))} ({settings})")
+        if failures:
+            raise failures[0]
         if is_plain:
             return
         # A name may occur twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.
