@@ -134,7 +134,9 @@ def _fitted_to(
         with warnings.catch_warnings():
             # The fit to all rows warned of what was assumed about values.
             warnings.simplefilter("ignore", ReadingWarning)
-            unfitted = clone(Repairer(**repairer.get_params(deep=False)))
+            if not isinstance(repairer, Repairer):
+                repairer = Repairer(**repairer.get_params(deep=False))
+            unfitted = clone(repairer)
             fitted = unfitted.set_params(**fixed).fit(frame[train].to_native())
     except (ColumnError, GroupError, OutcomeError) as error:
         # The fit to all rows had no error, so it is for the rows that are held out.
