@@ -48,7 +48,7 @@ def interval(limits: tuple[float, float], digits: int = 3) -> str:
 
 
 def rows_have(row_count: int) -> str:
-    """Return the beginning of a sentence about so many rows.
+    """Return the beginning of a sentence about a number of rows.
 
     Examples
     --------

@@ -24,7 +24,7 @@ MIN_TEXTS = 20
 MAX_DECIMALS = 6
 # Of a column with more distinct values than this share of the rows, single values say nothing.
 MAX_SHARE_DISTINCT = 0.8
-# A column whose values seldom repeat is also cut into ranges of so many neighbouring rows.
+# A column whose values seldom repeat is also cut into ranges of this many neighbouring rows.
 MIN_SHARE_UNREPEATED = 1 / 3
 ROWS_PER_RANGE = (8, 32)
 # By trees, the first digits of a number are found as ranges of it.
@@ -180,7 +180,7 @@ def text_parts(texts: Sequence[str], values: FloatArray) -> Iterator[tuple[str, 
 
 
 def iso_days(texts: Sequence[str]) -> NDArray[np.datetime64] | None:
-    """Return the days of texts that all begin like 2024-03-05, and None of others."""
+    """Return the days of texts that all begin like 2024-03-05; None if some do not."""
     beginnings = np.array([text[: len(ISO_DATE)] for text in texts])
     try:
         days = beginnings.astype("datetime64[D]")

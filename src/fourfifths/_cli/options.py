@@ -356,7 +356,7 @@ def check_writable(option: str, path: Path) -> None:
 
 
 def is_same_file(first: Path, second: Path) -> bool:
-    """Return whether two names mean one file, or would."""
+    """Return whether two names mean the same file, which need not exist yet."""
     if first.exists() and second.exists():
         return first.samefile(second)
     return first.resolve() == second.resolve()

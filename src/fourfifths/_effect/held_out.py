@@ -80,7 +80,7 @@ def audited_rows(codes: CodeArray, *, random_state: int) -> IntArray | None:
     """Return the positions of a sample of the rows, in order; None if all rows are to be audited.
 
     A sample is drawn if it leaves four fifths of every stratum to fit a repair to. Each stratum has
-    its share of it, and at least `MIN_SAMPLED_ROWS_PER_STRATUM` rows, as far as it has so many.
+    its share of it, and at least `MIN_SAMPLED_ROWS_PER_STRATUM` rows, as far as it has that many.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def repaired_sample(
     positions : int array
         The rows that are held out.
     """
-    others = np.setdiff1d(np.arange(len(frame)), positions, assume_unique=True)
-    fold = _fitted_to(frame, repairer, others, held_out=positions)
+    fit_positions = np.setdiff1d(np.arange(len(frame)), positions, assume_unique=True)
+    fold = _fitted_to(frame, repairer, fit_positions, held_out=positions)
     return repaired_folds([fold], amount=repairer.amount)
 
 

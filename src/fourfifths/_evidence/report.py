@@ -160,7 +160,7 @@ class Report:
     command : str
         The command that made it, for the manifest of a pack.
     data : Subject or None
-        The file that it is about, for the manifest of a pack; None if the table is no file.
+        The file that it is about, for the manifest of a pack; None if the table is not a file.
     """
 
     title: str

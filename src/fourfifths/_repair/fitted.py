@@ -115,7 +115,7 @@ class FittedRepair:
         try:
             columns = rows.numbers(column_types, unseen=unseen)
         except ColumnError as error:
-            # Which values mean missing is part of the fit, so naming more of them is no remedy.
+            # Which values mean missing is part of the fit, so naming more of them does not help.
             raise ColumnError(REMEDY_OF_UNKNOWN.sub("", str(error))) from error
         return [
             check_finite(values, column_type, first_row=rows.first_row)
@@ -211,7 +211,7 @@ class FittedRepair:
         return self.proof(self.options_at_fit)
 
     def proof(self, options: ProofOptions) -> Proof | None:
-        """Return what is proven of the repaired columns; None of columns repaired one by one."""
+        """Return what is proven of the repaired columns; None if they are repaired one by one."""
         if not isinstance(self.model, BlockModel):
             return None
         return prove(

@@ -459,14 +459,14 @@ class BlockPlan:
 
 @cache
 def losses_by_depth(block_count: int, ways: tuple[int, ...]) -> FloatArray:
-    """Return what a stratum loses that is divided never, once, and so on."""
+    """Return what a stratum loses if it is never divided, divided once, and so on."""
     tree = single_score_tree(block_count, ways=ways)
     leaves = [tree.leaves[tree.cells(depth)] for depth in range(tree.height + 1)]
     return np.array([np.sum((cells / block_count) ** 3) for cells in leaves])
 
 
 def full_depth(block_count: int) -> int:
-    """Return how many cuts in a row lead to the deepest of so many blocks."""
+    """Return how many cuts, one below the other, lead to the deepest block."""
     return int(block_count - 1).bit_length()
 
 
@@ -482,7 +482,7 @@ def planned_by_rows(row_counts: IntArray, block_count: int) -> BlockPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class RatedPlan:
-    """A plan, what it loses, and about what it proves.
+    """A plan, what it loses, and approximately what it proves.
 
     Attributes
     ----------
@@ -490,7 +490,7 @@ class RatedPlan:
     loss : float
         The share that is lost of what the AUC of a score's ranks has above one half.
     floor : float
-        The lowest impact floor, about.
+        The lowest impact floor, approximately.
     """
 
     plan: BlockPlan
@@ -519,7 +519,7 @@ def proven_plans(
     row_counts : int array
         The placing rows of each stratum.
     equal_rows : float array or None
-        How many other rows of its stratum have a row's content, on average: so many tie with a cut.
+        How many other rows of its stratum have a row's content, on average. They tie with a cut.
         None if rows have keys.
     beta, threshold, confidence : float
     """
@@ -560,7 +560,7 @@ def proven_plans(
 
 
 def screened_floor(laws: Sequence[BlockLaw], *, beta: float, confidence: float) -> float:
-    """Return about the floor that is proven, from few draws."""
+    """Return an approximation of the floor that is proven, from few draws."""
     risk_of_ties = tie_risk(laws, confidence)
     draw_count = int(np.clip(DRAWS_OVER_PAIRS // len(laws) ** 2, *SCREENING_DRAWS))
     floors, _ = simulated_floors(laws, [beta], draws=draw_count, risk=risk_of_ties, random_state=0)
@@ -571,7 +571,7 @@ def screened_floor(laws: Sequence[BlockLaw], *, beta: float, confidence: float) 
 def expected_laws(
     plan: BlockPlan, row_counts: IntArray, *, equal_rows: FloatArray | None
 ) -> list[BlockLaw]:
-    """Return the laws that a plan has with so many rows, if as many of them tie as expected."""
+    """Return the laws that a plan has with these numbers of rows, if as many tie as expected."""
     tree = single_score_tree(plan.block_count, ways=plan.ways)
     tied = [None] * row_counts.size
     if equal_rows is not None:
@@ -714,7 +714,7 @@ def likely_variations(cells: IntArray, row_counts: IntArray) -> FloatArray:
 
 
 def are_to_hide(row_counts: IntArray) -> BoolArray:
-    """Return which pairs of strata are held to the largest variation: those with the largest one.
+    """Return for which pairs of strata the variation is limited: those with the largest stratum.
 
     A classifier tells a group from the rest, and most of the rest are rows of the largest.
     """
@@ -730,7 +730,7 @@ def are_to_hide(row_counts: IntArray) -> BoolArray:
 def approximate_floors(
     cells: IntArray, row_counts: IntArray, *, moved: FloatArray, beta: float, confidence: float
 ) -> FloatArray:
-    """Return the floor of each pair of strata, about; 1 on the diagonal."""
+    """Return approximate floors of all pairs of strata; 1 on the diagonal."""
     pair_count = max(row_counts.size * (row_counts.size - 1), 1)
     z = -float(ndtri((1 - confidence) / pair_count))
     density = float(np.exp(-(ndtri(beta) ** 2) / 2) / np.sqrt(2 * np.pi))
@@ -920,8 +920,8 @@ def with_other_columns(proof: Proof, names: Sequence[str]) -> Proof:
     A file is fitted by the columns that the repair needs, so its proof does not know the others.
     """
     kept = [text for text in proof.assumptions if NOT_PROVEN not in text]
-    place = 1 + next(index for index, text in enumerate(kept) if text.startswith(ONLY_REPAIRED))
-    assumed = (*kept[:place], *unproven_columns(names), *kept[place:])
+    end = 1 + next(index for index, text in enumerate(kept) if text.startswith(ONLY_REPAIRED))
+    assumed = (*kept[:end], *unproven_columns(names), *kept[end:])
     return replace(proof, assumptions=assumed)
 
 

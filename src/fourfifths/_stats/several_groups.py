@@ -28,7 +28,7 @@ from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._stats.proportions import bisect, fisher_test
 
 SIMULATED_TABLES = 9_999
-# Once so many of them are as extreme as the observed table, no more are simulated.
+# Once this many of them are as extreme as the observed table, no more are simulated.
 # A p-value up to 0.05 rests on fewer, so the limit changes none of them.
 ENOUGH_EXTREME_TABLES = 500
 # Nor are more simulated if this many of the first ones are, which makes all p-values 0.1 or more.
@@ -256,10 +256,11 @@ def xlogx(counts: FloatArray | IntArray) -> FloatArray:
 def range_p(z: ArrayLike, *, group_count: int) -> FloatArray:
     """Return the p-value of z against a reference that was chosen among several groups.
 
-    It is the probability that the largest and the smallest of so many independent standard normals
-    differ by sqrt(2) |z| or more (Tukey's range; for groups of unequal size Kramer's form, which
-    Hayter proved to be valid). It takes the place of `chosen_reference_p` where sampling weights
-    leave effective sizes instead of counts. With two groups, it is the two-sided p-value of z.
+    It is the probability that the largest and the smallest of `group_count` independent standard
+    normals differ by sqrt(2) |z| or more (Tukey's range; for groups of unequal size Kramer's form,
+    which Hayter proved to be valid). It takes the place of `chosen_reference_p` where sampling
+    weights leave effective sizes instead of counts. With two groups, it is the two-sided p-value of
+    z.
 
     Parameters
     ----------

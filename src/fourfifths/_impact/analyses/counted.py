@@ -151,7 +151,7 @@ def counted_impact(
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """Return a name for a new column; a stage may be called like a protected column.
+    """Return a name for a new column; a stage may have the name of a protected column.
 
     Examples
     --------

@@ -88,7 +88,7 @@ class MonitoredGroup:
         Pooled over all batches. NaN if the reference has no selection.
     ratio_interval : tuple of float
         The confidence sequence after the last batch. It holds for all groups at once. An upper
-        limit of NaN is none.
+        limit of NaN means that there is none.
     evidence_below : float
         The e-value against "in every batch the ratio is at least the line".
     evidence_above : float

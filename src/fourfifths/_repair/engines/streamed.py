@@ -124,7 +124,7 @@ class IdentifiedRows:
         return counts[1:]
 
     def drawn(self, quotas: IntArray, row_counts: IntArray) -> tuple[IntArray, IntArray]:
-        """Return so many rows of each stratum by draw, and their places; in the table's order."""
+        """Draw a quota of rows of each stratum; return them and their places, in their order."""
         limits = draw_limits(quotas, row_counts)
         candidates: list[tuple[IntArray, Any, CodeArray, IntArray]] = []
         first_row = 0
