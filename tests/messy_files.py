@@ -458,7 +458,7 @@ WORKBOOKS = {
     "hidden rows": MessyFile(
         name="t.xlsx",
         make=workbook(a_hidden_row),
-        note="2 hidden rows, which count as the others do",
+        note="2 hidden rows, which count like the others",
     ),
     "merged rows": MessyFile(
         name="t.xlsx",

@@ -56,7 +56,7 @@ def read_json(
 
 
 def parse_json(content: bytes) -> Any:
-    """Return what JSON says; a key twice, NaN, and a thousand brackets are a ValueError.
+    """Return the content of JSON; a repeated key, NaN or deep nesting is a ValueError.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def alternatives(names: str | Sequence[str]) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return text in which nothing can drive the terminal: names come from other people's data.
+    r"""Return text that cannot control the terminal: names come from other people's data.
 
     Examples
     --------

@@ -338,7 +338,7 @@ def check_options(
 def count_selections(
     attribute: Attribute, counts: Counts, roles: Roles
 ) -> tuple[tuple[int, ...], tuple[int, ...], str | tuple[str, ...] | None]:
-    """Return how many rows of each group were selected and have an outcome, and what is favorable.
+    """Return each group's selected rows, its rows with an outcome, and the favorable values.
 
     The last is the favorable value, or several; without an outcome it is None, and all counts are
     0.

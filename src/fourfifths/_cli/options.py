@@ -320,7 +320,7 @@ class OutputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PageOutputOptions(OutputOptions):
-    """Where a result goes that is a page, and not rows of a table."""
+    """Where a result goes if it is a page, and not rows of a table."""
 
     formats: ClassVar[type[StrEnum]] = PageFormat
 

@@ -696,7 +696,7 @@ def _repaired(
     is_fitted: bool,
     notes: tuple[str, ...],
 ) -> FileRepair:
-    """Repair the rows, of which the repair uses only some columns."""
+    """Repair the rows; the repair uses only some of their columns."""
     fitted = repairer.fitted_
     codes = fitted.strata.codes_of(rows, unseen=repairer.unseen)
     output = fitted.transform(

@@ -48,8 +48,8 @@ def check_audit_roles(
         rows.check_columns([roles.outcome], "outcome")
         if roles.outcome in fitted.needed_columns:
             raise ColumnError(
-                f"columns: {roles.outcome!r} is the outcome; it cannot be repaired, nor make the "
-                "strata"
+                f"columns: {roles.outcome!r} is the outcome; it can neither be repaired nor "
+                "make the strata"
             )
         outcomes, row_counts = (
             values(roles.outcome) if values else (rows.dataframe[roles.outcome], None)

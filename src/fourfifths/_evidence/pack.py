@@ -122,7 +122,7 @@ def report_files(report: Report, *, paper: Paper = "letter") -> dict[str, bytes]
 
 
 def certificate_json(certificate: Certificate, report: Report) -> bytes:
-    """Return a certificate of a report, with the provenance that one of the shell has."""
+    """Return a certificate of a report, with the provenance that the shell writes."""
     content = certificate.to_dict()
     if report.data is not None:
         dates = [field.text for field in report.provenance if field.key == "date"]

@@ -287,7 +287,7 @@ def document_part(
 
 
 def anchor(text: str, taken: tuple[str, ...] = ()) -> str:
-    """Return a text as the id of a part, unlike those that are taken.
+    """Return a text as the id of a part that differs from all ids so far.
 
     Examples
     --------

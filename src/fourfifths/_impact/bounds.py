@@ -87,7 +87,7 @@ def ratio_bounds(
 def lowest_highest_rate(
     selected: FloatArray, n: FloatArray, *, is_rival: BoolArray, rows: float, exact: bool
 ) -> FloatArray:
-    """Return how low the highest rate of several groups can be made by rows not selected.
+    """Return how low rows that were not selected can make the highest rate of several groups.
 
     Parameters
     ----------

@@ -233,7 +233,7 @@ def impact(
     if blanks and len(cells.values[str(roles.outcome)]) == 1:
         raise OutcomeError(
             f"outcome={roles.outcome!r}: holds {str(favorable_values[0])!r} and {blanks:,} blanks, "
-            "which are missing; if a blank means the opposite, write it there, as in no for yes"
+            "which are missing; if a blank means the opposite, write that value there"
         )
     return measure(
         cells,

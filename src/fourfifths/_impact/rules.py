@@ -92,7 +92,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, kw_only=True)
 class Duties:
-    """What a rule asks for besides the arithmetic, with the provision; empty where it does not."""
+    """What a rule asks for besides the arithmetic, with the provision; empty if it asks nothing."""
 
     publish: str = ""
     retain: str = ""

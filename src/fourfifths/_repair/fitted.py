@@ -88,7 +88,7 @@ class FittedRepair:
         return (*key, *self.strata.columns, *(column.name for column in self.column_types))
 
     def other_columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return which columns stay as they were, but for the strata, the key and the outcomes."""
+        """Return the columns that stay, apart from the strata, the key and the outcomes."""
         return tuple(name for name in names if name not in (*self.needed_columns, *self.outcomes))
 
     def types_in(self, rows: Rows) -> list[ColumnType]:

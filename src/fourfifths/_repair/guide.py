@@ -153,7 +153,7 @@ def read_outcome(
 
 
 def native_series(values: Any) -> Any:
-    """Return a series of narwhals if the values are one of some library, else the values."""
+    """Return the values as a narwhals series if a library made them, else as they are."""
     try:
         return nw.from_native(values, series_only=True)
     except TypeError:

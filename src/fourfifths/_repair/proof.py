@@ -882,8 +882,8 @@ def assumptions(
     )
     if is_divided and not is_keyed:
         draws += (
-            "; a draw divides rows over blocks or records, and of rows with the same content it "
-            "tells only those of one call apart: the limit does not hold for rows that are "
+            "; a draw divides rows over blocks or records, and rows with the same content get "
+            "different draws only within one call: the limit does not hold for rows that are "
             "repaired in separate calls"
         )
     listed = [

@@ -329,7 +329,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, PlainRepai
         return replace(rows, array=array)
 
     def _lacks_only_the_outcome(self, rows: Rows) -> bool:
-        """Return whether rows have the fitted columns but for the outcome: new rows have none."""
+        """Return whether rows lack only the outcome, which new rows do not have."""
         names = [
             name
             for name in getattr(self, "feature_names_in_", ())

@@ -245,7 +245,7 @@ def fisher_test(
 
 
 def at_most_as_likely(probability: FloatArray, observed: int) -> tuple[float, float]:
-    """Return a two-sided exact p-value and its mid-p: how probable it is to be no likelier.
+    """Return a two-sided exact p-value and its mid-p: the chance of a count that is no likelier.
 
     Parameters
     ----------

@@ -471,7 +471,7 @@ def _fetch_spark(
 
 
 def _draw_cuts(quotas: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    """Return a limit of the draws for each group, which a little more than its quota pass.
+    """Return a limit of the draws for each group; a few more rows than its quota are below it.
 
     The number that passes varies by about its square root, so eight of those leave no group short.
     """

@@ -181,7 +181,7 @@ class MissingText:
 
 
 def folded(text: str) -> str:
-    r"""Return a text without what people do not mean by it: case, and spaces around or doubled.
+    r"""Return a text without differences that mean nothing: case, and outer or doubled spaces.
 
     Examples
     --------
@@ -521,7 +521,7 @@ class NumberText:
 
     @classmethod
     def of_plain(cls, text: str) -> NumberText:
-        """Return a number that Python reads, too."""
+        """Return a number that Python can read as well."""
         decimals: tuple[DecimalMark, ...] = (".",) if "." in text else (".", ",")
         return cls(readings=dict.fromkeys(decimals, float(text)), unit="")
 
@@ -625,7 +625,7 @@ PLAIN = NumberFormat()
 
 @dataclass(frozen=True, kw_only=True)
 class NumberTexts:
-    """What the different texts of a column are that are not plainly numbers.
+    """The different texts of a column that are not plain numbers, and what they are.
 
     Attributes
     ----------

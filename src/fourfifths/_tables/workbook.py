@@ -107,7 +107,7 @@ def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
         ),
         f"{len(errors):,} cells with an error ({listed(sorted(set(errors.values())))}; the first "
         f"is {first_error}) in {listed(in_error)} as missing": errors,
-        f"{len(marks.hidden_rows):,} hidden rows, which count as the others do": marks.hidden_rows,
+        f"{len(marks.hidden_rows):,} hidden rows, which count like the others": marks.hidden_rows,
         f"{blank_rows:,} blank rows between the others left out": blank_rows,
     }
     assumptions = "; ".join(text for text, is_made in assumed.items() if is_made)

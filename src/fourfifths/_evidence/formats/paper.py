@@ -42,7 +42,7 @@ def file_date(report: Report) -> datetime:
 
 
 def running_title(report: Report) -> str:
-    """Return the title, cut to the head of a page."""
+    """Return the title, cut off to fit the head of a page."""
     return cut_off(printable(report.title), MAX_RUNNING_TITLE)
 
 

@@ -348,7 +348,7 @@ def beginning(text: str, length: int) -> str:
 
 
 def sheet_name(title: str, taken: Sequence[str]) -> str:
-    """Return a title as the name of a sheet, unlike those that are taken.
+    """Return a title as the name of a sheet that differs from all names so far.
 
     Examples
     --------

@@ -523,7 +523,7 @@ def ratio_remark(row: Row, printed: Printed, *, highest: Row, reference: Row | N
 def unknown_bounds(
     row: Row, highest: Row, *, unknown: int, unknown_selected: int | None
 ) -> Interval:
-    """Return the lowest and the highest ratio, whoever the people of unknown group are.
+    """Return the lowest and the highest ratio, whatever groups the unknown people belong to.
 
     At the lower bound all of them join the group who are not selected, and the reference those who
     are; at the upper bound the reverse.

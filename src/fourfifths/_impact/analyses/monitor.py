@@ -494,7 +494,7 @@ def batch_of(
 
 
 def favorable_in_batch(log: MonitorLog, values: Sequence[Value]) -> tuple[Value, ...]:
-    """Return the favorable values among those of a later batch, in which nobody may have them."""
+    """Return the favorable values of a later batch, in which perhaps nobody has them."""
     names = (log.favorable,) if isinstance(log.favorable, str) else log.favorable
     known_values = {value for batch in log.batches for value in batch.outcome_values}
     spellings = {folded(name) for name in names}

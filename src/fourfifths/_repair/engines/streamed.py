@@ -142,7 +142,7 @@ class IdentifiedRows:
 
 
 def draw_limits(quotas: IntArray, row_counts: IntArray) -> FloatArray:
-    """Return a limit of the draws for each stratum, below which a few more than its quota are.
+    """Return a limit of the draws for each stratum; a few more rows than its quota are below it.
 
     The last limit is that of rows without a stratum, none of which is taken.
     """

@@ -214,7 +214,7 @@ def check_category_sets(tree: dict[str, str], category_count: int) -> None:
 
 
 def entries(text: str) -> dict[str, str]:
-    """Return the lines of a part of the text as keys and values; each key is there once."""
+    """Return the lines of a part of the text as keys and values; each key occurs once."""
     pairs = [line.partition("=")[::2] for line in text.split("\n") if line]
     require(len({key for key, _ in pairs}) == len(pairs), "each line once")
     return dict(pairs)

@@ -347,8 +347,8 @@ class ColumnDigest:
             )
         raise TableError(
             f"column {self.name!r}: more than {10 * self.max_distinct:,} different numbers that "
-            "are not plain, such as with a currency sign or a decimal comma; write plain numbers, "
-            "or repair in memory with a larger memory="
+            "are not plain, for example with a currency sign or a decimal comma; write plain "
+            "numbers, or repair in memory with a larger memory="
         )
 
     def is_not_repaired(self, *, reading: Reading, count_distinct: CountDistinct) -> bool:
