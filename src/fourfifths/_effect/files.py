@@ -367,7 +367,7 @@ def repair_file(
         options |= {
             "keep": audit_roles.outcome,
             "favorable": audit_roles.favorable,
-            # Of a range the lower end is used, as for certificates.
+            # The lower end of a range is used, as for certificates.
             "beta": beta[0] if isinstance(beta, tuple) else beta,
         }
     kept = [audit_roles.outcome] if options.get("keep") else []

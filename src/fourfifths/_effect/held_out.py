@@ -25,7 +25,7 @@ from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import ColumnError, GroupError, OutcomeError, ReadingWarning
 
 FOLDS = 5
-# Of a table with many rows, auditors see a sample. It makes the BER uncertain by .005 at most.
+# Auditors see a sample of a table with many rows. It makes the BER uncertain by .005 at most.
 MAX_AUDITED_ROWS = 40_000
 MIN_SAMPLED_ROWS_PER_STRATUM = 1_000
 
@@ -121,7 +121,7 @@ def _fitted_to(
 ) -> Fold:
     """Return rows that are held out, with a repairer that was fitted to others.
 
-    A fold may lack a rare category, so the fit is told the categories of all rows, and it makes as
+    A fold may lack a rare category, so the fit gets the categories of all rows, and it makes as
     many blocks as the fit to all rows.
     """
     fixed: dict[str, Any] = {

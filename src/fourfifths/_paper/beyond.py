@@ -163,7 +163,7 @@ def lowest_parity(rows: Sequence[Row]) -> Claim:
     )
     return Claim(
         claim="in each series of repairs, the data without repair has the lowest Zemel fairness",
-        measured=f"so it is in {len(series) - len(below)} of {len(series)} series"
+        measured=f"it is the lowest in {len(series) - len(below)} of {len(series)} series"
         + (f"; in the others some repair has a lower one ({listed})" if below else ""),
         verdict=verdict,
         why="a series is a classifier with a method of the paper on Adult or German; with a caveat "

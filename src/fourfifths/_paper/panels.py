@@ -37,7 +37,7 @@ COLORS = {
     "random": "#1a9850",
     "blocks": "#762a83",
 }
-# Of what is not a repair: attributes that are repaired by, and auditors (Okabe and Ito's colors).
+# For what is not a repair: attributes that are repaired by, and auditors (Okabe and Ito's colors).
 OTHER_COLORS = ("#e69f00", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#0072b2", "#999999")
 MARKERS = {"LR": "o", "SVM": "s", "GNB": "^", PASS_RULE: "D", PLAIN_LR: "v"}
 METHOD_MARKERS = "*PXdh<>p8"

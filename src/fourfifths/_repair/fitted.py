@@ -255,7 +255,7 @@ class FittedRepair:
     ) -> RowDraws | None:
         """Return the draws of rows with these numbers; None if nothing is drawn.
 
-        Of many rows without a key it takes longer to tell equal ones apart than to repair them.
+        Among many rows without a key, telling equal ones apart takes longer than repairing them.
         """
         if not self.needs_draws(method, amount):
             if self.key is None:

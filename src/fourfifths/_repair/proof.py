@@ -67,7 +67,7 @@ ERROR_SPREAD = 0.03  # between plans of the same strata
 MAX_MISSES = 4  # plans in a row that are looked at and not proven
 # Coarser plans that are tried too prove so much more, about.
 FALLBACK_FLOORS = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15)
-# Of a large stratum, as many rows are placed as lose hardly more, but not fewer than these.
+# A large stratum is placed with fewer rows if that loses hardly more, but at least with these.
 MIN_PLACING_LIMIT = 50_000
 MAX_LOSS_OF_PLACING = 0.001
 # A plan whose floor lies this far below the threshold in a few draws is not looked at further.
@@ -774,7 +774,7 @@ def rows_to_prove(
     may_tie = (cells > 1) & (laws[0].tied is not None)
 
     def is_enough(growth: float) -> bool:
-        # Of more rows, the same share ties with a cut.
+        # If there are more rows, the same share of them ties with a cut.
         limits = binomial_upper_limit(growth * tied, growth * rows, tie_risk)
         floors = approximate_floors(
             cells,

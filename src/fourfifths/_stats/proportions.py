@@ -169,7 +169,7 @@ def phi(
 ) -> FloatArray:
     """Return the phi coefficient, the correlation of membership and selection, in [-1, 1]."""
     total = np.add(n, n_reference, dtype=np.float64)
-    # Of a two-by-two table, z squared is the chi-squared statistic, and phi squared that / N.
+    # In a two-by-two table, z squared is the chi-squared statistic, and phi squared that / N.
     return z_statistic(selected, n, selected_reference, n_reference) / np.sqrt(total)
 
 

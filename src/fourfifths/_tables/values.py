@@ -708,7 +708,7 @@ class NumberTexts:
                 f"taken for missing ({rows_text(missing_rows)})"
             )
         numbers = {text: number_format.number(text) for text in self.numbers}
-        # Of what every library reads alike there is nothing to say.
+        # What every library reads alike needs no note.
         texts = [
             text for text, number in numbers.items() if not is_number(text) or float(text) != number
         ]

@@ -592,7 +592,7 @@ def compare_step(
                 confidence=confidence,
             )
         except GroupError as error:
-            # Too few groups may be left at a late step. Of all rows that is the user's error.
+            # Too few groups may be left at a late step. Over all rows that is the user's error.
             if is_of_all_rows:
                 raise
             why = str(error)

@@ -53,7 +53,7 @@ def draw_panel(axis: Axes, result: Cuts, attribute: AttributeCuts) -> None:
             linewidth=1.4,
             label=literal(group.group),
         )
-        # Of many groups the intervals would hide each other.
+        # With many groups, the intervals would hide each other.
         if len(compared) > MAX_FILLED_GROUPS:
             continue
         high = np.where(np.isnan(group.impact_ratio_high), MAX_RATIO, group.impact_ratio_high)

@@ -204,7 +204,7 @@ def fit_on_spark(
 ) -> None:
     """Fit a repair to a Spark DataFrame.
 
-    A table of at most `max_rows` rows is loaded. Of a larger one a sample is, by blocks: the rows
+    A table of at most `max_rows` rows is loaded. A sample of a larger one is, by blocks: the rows
     that a fit in memory would choose. By column, Spark sorts all rows: the fit is exact.
 
     Parameters
