@@ -69,7 +69,7 @@ def verify(
     True
     >>> required = {"threshold": 0.8, "auditors": ["trees"]}
     >>> fourfifths.verify(certificate.to_dict(), "ricci", require=required).unmet
-    ("auditors: 'trees' required, and not asked",)
+    ("auditors: 'trees' required, but not asked",)
     """
     require = dict(require or {})
     check_requirements(require)

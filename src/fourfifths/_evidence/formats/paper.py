@@ -94,14 +94,14 @@ def filled(widths: Sequence[int], room: int, *, names: int) -> list[int]:
     >>> filled([5, 5, 20, 5], 10, names=1)
     [2, 1, 1]
     """
-    counts, used = [0], 0
+    counts, used_letters = [0], 0
     for width in widths:
-        is_full = used + width > room or counts[-1] >= max(MAX_COLUMNS - names, 1)
+        is_full = used_letters + width > room or counts[-1] >= max(MAX_COLUMNS - names, 1)
         if counts[-1] and is_full:
             counts.append(0)
-            used = 0
+            used_letters = 0
         counts[-1] += 1
-        used += width
+        used_letters += width
     return counts
 
 
