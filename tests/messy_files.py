@@ -291,11 +291,11 @@ OTHER_FILES = {
         make=text(json_text() + '{"race": "B", "Race": "B"}\n'),
         error="differ only in case; rename one",
     ),
-    "a pipe": MessyFile(name="t.csv", make=os.mkfifo, error="is no file but a pipe or a device"),
+    "a pipe": MessyFile(name="t.csv", make=os.mkfifo, error="is a pipe or a device"),
     "a device": MessyFile(
         name="t.csv",
         make=lambda path: path.symlink_to("/dev/zero"),
-        error="is no file but a pipe or a device",
+        error="is a pipe or a device",
     ),
     "a folder": MessyFile(name="t.csv", make=Path.mkdir, error="it is a folder"),
     "an old workbook": MessyFile(name="t.xls", make=text("x"), error="save it as .xlsx or .csv"),
@@ -458,7 +458,7 @@ WORKBOOKS = {
     "hidden rows": MessyFile(
         name="t.xlsx",
         make=workbook(a_hidden_row),
-        note="2 hidden rows, which count as the others do",
+        note="2 hidden rows, which count like the others",
     ),
     "merged rows": MessyFile(
         name="t.xlsx",

@@ -1,7 +1,7 @@
 """JSON that others may have written or damaged: read strictly, and sealed with a hash of itself.
 
 The hash notices damage: a lost entry, an edit by hand. It does not stop a forger, who can compute
-it anew. A signature does (`fourfifths._evidence.signing`).
+it again. A signature does (`fourfifths._evidence.signing`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def read_json(
 
 
 def parse_json(content: bytes) -> Any:
-    """Return what JSON says; a key twice, NaN, and a thousand brackets are a ValueError.
+    """Return the content of JSON; a repeated key, NaN or deep nesting is a ValueError.
 
     Examples
     --------

@@ -17,7 +17,7 @@ class Advance(Protocol):
     """What a long run calls after its steps."""
 
     def __call__(self, step: str, count: int = 1, /) -> None:
-        """Say that so many steps of this name are done."""
+        """Say that this many steps of this name are done."""
 
 
 @dataclass(frozen=True, kw_only=True)

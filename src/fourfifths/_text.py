@@ -48,7 +48,7 @@ def interval(limits: tuple[float, float], digits: int = 3) -> str:
 
 
 def rows_have(row_count: int) -> str:
-    """Return the beginning of a sentence about so many rows.
+    """Return the beginning of a sentence about a number of rows.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def alternatives(names: str | Sequence[str]) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return text in which nothing can drive the terminal: names come from other people's data.
+    r"""Return text that cannot control the terminal: names come from other people's data.
 
     Examples
     --------

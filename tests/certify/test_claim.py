@@ -36,22 +36,22 @@ CLAIM = Claim(
     [
         ({}, None),
         ({"threshold": 0.8, "confidence": 0.95}, None),
-        ({"threshold": 0.81}, "threshold is 0.8, and at least 0.81 required"),
-        ({"confidence": 0.99}, "confidence is 0.95, and at least 0.99 required"),
+        ({"threshold": 0.81}, "threshold is 0.8, but at least 0.81 is required"),
+        ({"confidence": 0.99}, "confidence is 0.95, but at least 0.99 is required"),
         ({"beta": 0.6}, None),
-        ({"beta": 0.1}, "beta is 0.52, and at most 0.1 required"),
+        ({"beta": 0.1}, "beta is 0.52, but at most 0.1 is required"),
         ({"auditors": ["logistic"]}, None),
         (
             {"auditors": "all"},
-            "auditors: 'svm', 'trees', 'forest', 'details' required, and not asked",
+            "auditors: 'svm', 'trees', 'forest', 'details' required, but not asked",
         ),
-        ({"auditors": ["trees"]}, "auditors: 'trees' required, and not asked"),
+        ({"auditors": ["trees"]}, "auditors: 'trees' required, but not asked"),
         ({"features": "all"}, None),
-        ({"features": ["score", "note"]}, "features: 'note' required, and not audited"),
+        ({"features": ["score", "note"]}, "features: 'note' required, but not audited"),
         ({"rows": "all"}, None),
-        ({"rows": 801}, "rows: 800 were audited, and 801 required"),
-        ({"verdict": "certified"}, "verdict is not certified, and certified required"),
-        ({"file": "same"}, "file: the same bytes required, and not the case or unknown"),
+        ({"rows": 801}, "rows: 800 were audited, but 801 are required"),
+        ({"verdict": "certified"}, "verdict is not certified, but certified is required"),
+        ({"file": "same"}, "file: the same bytes are required, but they differ or are not known"),
     ],
 )
 def test_requirements_by_hand(require, unmet):
@@ -83,14 +83,14 @@ def test_all_rows_are_those_of_known_group():
     assert sample.is_sample
     assert not CLAIM.is_sample
     assert unmet_requirements({"rows": "all"}, sample) == (
-        "rows: 700 were audited, and 800 required",
+        "rows: 700 were audited, but 800 are required",
     )
 
 
 def test_all_features_are_all_columns_without_another_role():
     narrow = replace(CLAIM, columns_not_audited=("zip", "age"))
     assert unmet_requirements({"features": "all"}, narrow) == (
-        "features: 'zip', 'age' required, and not audited",
+        "features: 'zip', 'age' required, but not audited",
     )
 
 

@@ -718,6 +718,20 @@ def test_the_proof_names_the_columns_of_the_file_that_stay(shell: Shell, applied
         assert not any("hired" in text for text in assumptions)
 
 
+def test_the_outcome_of_an_audit_is_not_named_among_the_columns_that_stay(
+    shell: Shell, applied: Any
+) -> None:
+    # The repair was fitted without the outcome, which is named for the effect alone.
+    columns = ("--columns", "score", "--columns", "school", "--beta", "0.3", "--blocks", "2")
+    fitted = ("--protected", "race", *columns, "--effect", "none", "--save", "repair.json")
+    assert shell("repair", "in.csv", "out.csv", *fitted).code == 0
+    effect = ("--apply", "repair.json", "--effect", "quick", "--format", "json")
+    for roles, is_named in (((), True), (("--outcome", "hired"), False)):
+        answer = shell("repair", "in.csv", "again.csv", *effect, *roles)
+        assumptions = json.loads(answer.out)["proof"]["assumptions"]
+        assert any("'hired'" in text for text in assumptions) == is_named
+
+
 @pytest.mark.parametrize("shown", ["table", "markdown"])
 def test_the_proof_is_shown_without_the_effect(shell: Shell, applied: Any, shown: str) -> None:
     roles = (*APPLICANTS, "--blocks", "2", "--effect", "none", "--format", shown)

@@ -88,7 +88,7 @@ def test_a_forger_who_computes_the_hash_anew_has_no_signature(filed: Shell) -> N
     answer = filed("verify", "c.json", "people.csv", "--trust", "k.pub")
     assert answer.code == 1
     assert answer.out.startswith("not verified: c.json")
-    assert "the signature is of another file, or the file was changed" in words(answer.out)
+    assert "the signature belongs to another file, or the file was changed" in words(answer.out)
 
 
 @pytest.mark.parametrize("field", ["command", "date", "version", "file", "sha256"])
@@ -107,7 +107,7 @@ def test_another_key_another_table_and_no_signature(filed: Shell) -> None:
     assert (answer.code, "did not sign this" in answer.out) == (1, True)
     table = pd.read_csv("people.csv")
     table.to_parquet("people.parquet")
-    # The same rows, and so the same certificate; but the signature is of another file.
+    # The same rows, and so the same certificate; but the signature belongs to another file.
     assert filed("verify", "c.json", "people.parquet").code == 0
     answer = filed("verify", "c.json", "people.parquet", "--trust", "k.pub")
     assert answer.code == 1
@@ -172,7 +172,7 @@ def test_a_repair_is_signed_when_it_is_saved(filed: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["c.json"], "c.json: a certificate is run again on its table; name that too"),
+        (["c.json"], "c.json: a certificate is checked on its table; name the table too"),
         (["none.json", "people.csv"], "none.json: no such file"),
         (["c.json", "none.csv"], "none.csv: cannot be read: No such file"),
         (["c.json.sig", "people.csv"], "c.json.sig: is a signature; name the file that it signs"),
@@ -238,7 +238,7 @@ def test_keys_that_others_may_read_and_outputs_that_cannot_be_signed(filed: Shel
         assert answer.err.startswith("fourfifths: --sign k: signs a certificate in JSON; name it")
     answer = filed(*arguments, "--out", "k.json", "--sign", "k.json")
     assert "is the name of a file that is written" in answer.err
-    assert filed("keygen", "k").err.startswith("fourfifths: k: is there already")
+    assert filed("keygen", "k").err.startswith("fourfifths: k: exists already")
 
 
 def test_requirements_are_read_as_the_library_takes_them() -> None:

@@ -128,7 +128,7 @@ def test_a_data_set_brings_its_roles() -> None:
 WARNING = (
     "Warning: the repair made the strata easier to tell apart: the BER of the strongest auditor "
     "fell from 0.400 to 0.100 (trees). Values that only one stratum can have give it away; a "
-    "repair by blocks (scope blocks) makes none."
+    "repair by blocks (scope blocks) writes none of them."
 )
 
 

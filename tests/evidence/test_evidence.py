@@ -49,7 +49,7 @@ def test_counts_and_weights_leave_nothing_but_the_audit():
         outcome="hired",
         audit_options={"weights": "count", "weights_are": "counts"},
     )
-    assert evidence.problems == {"repair": "the audit has weights, and this analysis takes none"}
+    assert evidence.problems == {"repair": "the audit has weights, which this analysis cannot use"}
 
 
 @pytest.mark.parametrize(

@@ -74,3 +74,5 @@ def test_a_group_that_begins_with_a_number_is_told_from_its_count():
 def test_the_lowest_ratio_is_said_in_a_sentence():
     text = summary(measure({"A": (490, 1000), "B": (500, 1000)}))
     assert "A has the lowest impact ratio. Of 1,000 A, 490 were selected (49.0%); of" in text
+    three = summary(measure({"A": (490, 1000), "B": (500, 1000), "C": (480, 1000)}))
+    assert "C has the lowest impact ratio. Of 1,000 C, 480 were selected (48.0%); of" in three

@@ -143,8 +143,8 @@ def test_a_pack_is_written_whole(tmp_path: Path) -> None:
     ("change", "problem"),
     [
         ({"report.html": b"<p>5/5</p>"}, "'report.html' is not the file that the manifest names"),
-        ({"report.html": None}, "'report.html' is in the manifest, and not in the pack"),
-        ({"more.txt": b""}, "'more.txt' is in the pack, and not in the manifest"),
+        ({"report.html": None}, "'report.html' is in the manifest, but not in the pack"),
+        ({"more.txt": b""}, "'more.txt' is in the pack, but not in the manifest"),
     ],
 )
 def test_what_is_not_as_the_manifest_says(

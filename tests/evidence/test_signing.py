@@ -134,11 +134,11 @@ def test_every_changed_byte_of_the_signature_is_noticed() -> None:
 
 
 def test_a_changed_file_is_noticed() -> None:
-    assert reason(envelope(), CONTENT + b" ").startswith("the signature is of another file")
+    assert reason(envelope(), CONTENT + b" ").startswith("the signature belongs to another file")
     # What it is about is not what it signs.
     table = b"sex,approved\n"
     about = Subject(name="t.csv", sha256=hashlib.sha256(table).hexdigest())
-    assert reason(envelope(about=about), table).startswith("the signature is of another file")
+    assert reason(envelope(about=about), table).startswith("the signature belongs to another file")
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_bytes_that_are_no_envelope_are_refused(content: bytes) -> None:
 )
 def test_what_the_key_signed_elsewhere_is_not_of_fourfifths(change: dict[str, Any]) -> None:
     forged = signed_by_hand(statement(envelope()) | change)
-    assert reason(forged) == "the trusted key signed something that is not of fourfifths"
+    assert reason(forged) == "the trusted key signed something that fourfifths did not write"
 
 
 # --- keys and files ---
@@ -202,10 +202,10 @@ def test_keys_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -> N
     assert private.stat().st_mode & 0o777 == 0o600
     assert key_id(load_private_key(private).public_key()) == key_id(load_public_key(public))
     before = private.read_bytes()
-    with pytest.raises(EvidenceError, match="is there already, and a key is never overwritten"):
+    with pytest.raises(EvidenceError, match="exists already, and a key is never overwritten"):
         make_keys(tmp_path / "auditor")
     private.unlink()
-    with pytest.raises(EvidenceError, match=r"auditor\.pub: is there already"):
+    with pytest.raises(EvidenceError, match=r"auditor\.pub: exists already"):
         make_keys(tmp_path / "auditor")
     assert not private.exists()
     assert before.startswith(b"-----BEGIN PRIVATE KEY-----")
@@ -213,7 +213,7 @@ def test_keys_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -> N
 
 def test_a_link_is_not_followed_when_keys_are_made(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(EvidenceError, match="is there already"):
+    with pytest.raises(EvidenceError, match="exists already"):
         make_keys(tmp_path / "link")
     assert not (tmp_path / "elsewhere").exists()
 

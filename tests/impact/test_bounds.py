@@ -239,8 +239,8 @@ def test_rows_lower_the_highest_rate_one_by_one():
     x, n = np.array([6.0, 3.0]), np.array([8.0, 6.0])
     both_groups = np.array([[True, True]])
     by_hand = min(max(6 / (8 + first), 3 / (6 + 6 - first)) for first in range(7))
-    level = lowest_highest_rate(x, n, others=both_groups, rows=6, exact=True)
+    level = lowest_highest_rate(x, n, is_rival=both_groups, rows=6, exact=True)
     assert level.tolist() == pytest.approx([by_hand])
     # Weights can be split: then both rates become (6 + 3) / (8 + 6 + 6).
-    level = lowest_highest_rate(x, n, others=both_groups, rows=6, exact=False)
+    level = lowest_highest_rate(x, n, is_rival=both_groups, rows=6, exact=False)
     assert level.tolist() == pytest.approx([9 / 20])

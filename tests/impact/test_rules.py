@@ -240,7 +240,7 @@ def test_excluding_must_leave_two_groups():
 
 @pytest.mark.parametrize("rule", ["ugesp", "ofccp", "lending-air"])
 def test_other_rules_keep_their_way_with_small_groups(rule):
-    with pytest.raises(OptionError, match=r"small_groups='exclude': rule .* has a fixed way"):
+    with pytest.raises(OptionError, match=r"small_groups='exclude': rule .* treats small groups"):
         measure(FEW, rule=rule, small_groups="exclude")
 
 

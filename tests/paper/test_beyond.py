@@ -130,7 +130,7 @@ def test_a_repair_of_lower_parity_than_the_data_counts_by_how_much(
     ]
     claim = lowest_parity(rows)
     assert claim.verdict == verdict
-    assert claim.measured.startswith(f"so it is in {int(parity == 0.9)} of 1 series")
+    assert claim.measured.startswith(f"it is the lowest in {int(parity == 0.9)} of 1 series")
     assert (f"German, LR, geometric: lower by {0.9 - parity:.4f}" in claim.measured) == (
         parity < 0.9
     )

@@ -99,7 +99,7 @@ def test_with_a_key_only_the_key_counts() -> None:
 
 def test_a_key_that_is_there_twice_is_an_error() -> None:
     twice = FRAME.assign(id=FRAME["id"] % 499)
-    with pytest.raises(ColumnError, match="key='id': the key 0 is there more than once"):
+    with pytest.raises(ColumnError, match="key='id': the key 0 occurs more than once"):
         drawn(twice, key="id")
 
 

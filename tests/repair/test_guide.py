@@ -122,7 +122,7 @@ def test_unknown_values_of_an_outcome_are_missing() -> None:
     [
         ([1, 1, 1], "outcome 'y' has 1 different values; expected at least two"),
         ([None, None], "outcome 'y' has 0 different values"),
-        (np.zeros((3, 2)), "y: an array of 2 dimensions; expected one value a row"),
+        (np.zeros((3, 2)), "y: an array of 2 dimensions; expected one value per row"),
         ([f"t{index}" for index in range(51)], "51 different values that are not numbers"),
     ],
 )

@@ -363,7 +363,7 @@ def test_without_a_key_equal_rows_share_their_draw_from_call_to_call() -> None:
 @pytest.mark.parametrize("scope", [COLUMN, {"blocks": 2}])
 def test_the_key_must_differ_in_every_row_of_a_call(scope: Any) -> None:
     frame = HAND.assign(id=[1, 2, 3, 4, 5, 6, 2, 8])
-    expected = r"key='id': the key 2 is there more than once \(rows that repeat a key: 1\)"
+    expected = r"key='id': the key 2 occurs more than once \(rows that repeat a key: 1\)"
     repairer = Repairer("g", columns=["x"], key="id", **scope)
     with pytest.raises(ColumnError, match=expected):
         repairer.fit(frame)

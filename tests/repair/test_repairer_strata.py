@@ -54,7 +54,9 @@ def test_a_stratum_that_was_not_fitted_is_named(make: Any) -> None:
         r"g: 'z' in row 5 is not one of the strata that were fitted .'a', 'b'.; "
         "2 rows are like that; "
     )
-    with pytest.raises(GroupError, match=message + "fit with such rows, or fit with unseen='keep'"):
+    with pytest.raises(
+        GroupError, match=message + "fit with these rows, or fit with unseen='keep'"
+    ):
         fitted().transform(new)
 
 

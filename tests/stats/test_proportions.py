@@ -452,6 +452,7 @@ def test_a_function_that_does_not_cross_ends_at_the_limit():
         (2_990, 3_000, 2_400, 2_500),
         (1, 9_000, 1, 30),
         (12, 12, 700, 5_000),
+        (10, 3_000, 200, 3_000),  # p is about 2e-48
     ],
 )
 def test_tables_that_are_left_out_change_no_digit(x, n, y, m):

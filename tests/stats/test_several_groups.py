@@ -238,9 +238,21 @@ def test_a_large_p_stops_sooner_and_still_agrees():
     assert min(every_table[:4]) > 0.2
     # After 200 extreme tables the standard error is 7% of p at most; 4 of them.
     assert early[:4] == pytest.approx(every_table[:4], rel=4 * 0.071)
+    # By the definition: 200 over the number of tables up to the 200th that is as extreme.
+    first = np.random.default_rng(0).multivariate_hypergeometric(
+        n, sum(selected), size=2_000, method="marginals"
+    )
+    largest = largest_pair_statistic(np.ascontiguousarray(first.T), np.array(n))
+    observed = pair_statistic(selected[0], n[0], selected[4], n[4])
+    drawn = int(np.flatnonzero(largest >= observed - 1e-5)[199]) + 1
+    assert early[0] == pytest.approx(200 / drawn)
 
 
-@pytest.mark.parametrize("selected", [[18, 22, 24, 28, 31, 41], [16, 22, 24, 28, 31, 40]])
+# The p-values are .0042, .0027 and .037: more than 200 tables are as extreme in the last case.
+@pytest.mark.parametrize(
+    "selected",
+    [[18, 22, 24, 28, 31, 41], [16, 22, 24, 28, 31, 40], [19, 22, 24, 28, 31, 38]],
+)
 def test_stopping_sooner_changes_no_p_below_five_percent(selected):
     n = [100] * 6
     tables = np.random.default_rng(0).multivariate_hypergeometric(

@@ -289,11 +289,11 @@ def test_an_address_is_refused(address):
 
 
 def test_how_to_read_belongs_to_files_that_can_be_read_so(tmp_path):
-    with pytest.raises(OptionError, match=r"sheet='a': .*t\.csv is no workbook"):
+    with pytest.raises(OptionError, match=r"sheet='a': .*t\.csv is not a workbook"):
         fourfifths.read_table(put(tmp_path / "t.csv", CSV), sheet="a")
     with pytest.raises(OptionError, match=r"header_row=2: .*t\.jsonl has no line of names"):
         fourfifths.read_table(put(tmp_path / "t.jsonl", '{"a": 1}\n'), header_row=2)
-    with pytest.raises(OptionError, match="header_row=2: the table is no file"):
+    with pytest.raises(OptionError, match="header_row=2: the table is not a file"):
         fourfifths.read_table(pl.DataFrame({"a": [1]}), header_row=2)
 
 

@@ -49,6 +49,14 @@ def test_a_row_that_is_the_sum_of_the_others_is_no_group(tmp_path, name):
         impact(path, protected="Race", counts=COUNTS)
 
 
+@pytest.mark.parametrize("name", ["Grand total:", "TOTAL -", "* All *"])
+def test_a_total_is_known_by_its_name_even_if_it_does_not_add_up(tmp_path, name):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"Race,Applicants,Hired\nWhite,1200,600\nBlack,1000,350\n{name},2200,949\n")
+    with pytest.raises(GroupError, match=r"looks like a total .* are not their sum"):
+        impact(path, protected="Race", counts=COUNTS)
+
+
 def test_a_group_that_happens_to_be_the_sum_of_the_others_can_be_kept(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("Race,Applicants,Hired\nWhite,30,20\nBlack,20,10\nAsian,10,10\n")

@@ -234,7 +234,7 @@ def test_a_key_is_a_column_with_a_different_value_in_each_row() -> None:
     frame = pd.DataFrame({"id": ["u", "v", "u", "w", "u"], "n": [1, 2, 3, 4, 5]})
     rows = rows_of(frame)
     assert len({*key_hash(rows, "n").tolist()}) == 5
-    expected = r"key='id': the key 'u' is there more than once \(rows that repeat a key: 2\); exp"
+    expected = r"key='id': the key 'u' occurs more than once \(rows that repeat a key: 2\); exp"
     with pytest.raises(ColumnError, match=expected):
         key_hash(rows, "id")
 

@@ -415,7 +415,7 @@ def test_a_conflict_within_a_column_names_two_cells(texts, match):
 def test_a_decimal_mark_that_is_declared_is_checked():
     frame = pd.DataFrame({"g": ["a", "b"] * 8, "x": ["0.5", "2.25"] * 8})
     for table in (frame, pl.DataFrame(frame.to_dict("list"))):
-        with pytest.raises(ColumnError, match=r"decimal=',', but '(0.5|2.25)' is no number"):
+        with pytest.raises(ColumnError, match=r"decimal=',', but '(0.5|2.25)' is not a number"):
             fourfifths.certify(
                 fourfifths.read_table(table, decimal=","), protected="g", beta=0.5, columns=["x"]
             )

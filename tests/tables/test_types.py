@@ -249,7 +249,7 @@ def test_columns_are_read_as_numbers(values, column_type, expected, kind, tmp_pa
         ([datetime.date(2020, 1, 2)], NUMBER, "column 'x': expected numbers, found datetime.date"),
         ([1], SIZES, "column 'x': expected 'S', 'M', 'L', found 1"),
         (["True"], TRUTH, "column 'x': expected 'False', 'True', found 'True'"),
-        (["XL"], SIZES, "column 'x': 'XL' is not one of the categories 'S', 'M', 'L'; leave such"),
+        (["XL"], SIZES, "column 'x': 'XL' is not one of the categories 'S', 'M', 'L'; leave these"),
     ],
 )
 def test_a_column_of_another_type_is_an_error(values, column_type, match):

@@ -154,7 +154,7 @@ def check_one_word(ask, table, word):
     with pytest.raises(ColumnError, match=r"^column 'x'") as caught:
         DOORS[ask](table)
     assert str(caught.value) == (
-        f"column 'x': 99 of 100 values are numbers, but {word!r} is not; correct or empty such "
+        f"column 'x': 99 of 100 values are numbers, but {word!r} is not; correct or empty these "
         f"cells, or, if they mean that the value is missing, give unknown=[{word!r}]"
     )
 

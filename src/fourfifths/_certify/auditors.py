@@ -36,11 +36,11 @@ AuditorName = Literal["logistic", "svm", "naive-bayes", "trees", "forest", "deta
 # Those without details, which take any matrix of features.
 PLAIN_AUDITORS: tuple[AuditorName, ...] = ("logistic", "svm", "naive-bayes", "trees")
 SVM_PENALTIES = np.logspace(-3, 3, 13)
-# Candidates are tried in turn until so many of them have not improved the error by so much.
+# Candidates are tried in turn until this many of them have not improved the error by this much.
 PATIENCE = 3
 MIN_IMPROVEMENT = 0.002
 FOREST_TREES = 25
-# A forest costs more than everything else together. From so many rows it finds what is there to
+# A forest costs more than everything else together. From this many rows it finds what is there to
 # find; what needs more rows, like single values of a column, is a detail.
 MAX_FOREST_ROWS = 16_000
 # scikit-learn's histogram trees take no more; rarer categories share the last code.
@@ -216,7 +216,7 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def select(
         self, scores: FloatArray, rate: float, *, harmed: Side, coin: FloatArray
     ) -> BoolArray:
-        """Return the rows that a rule selects which harms one side as much as this score allows.
+        """Return the rows that the rule selects that harms one side as much as this score allows.
 
         To harm the group is to select the rows that look most like the reference, and the reverse.
         The cut of the rule is set on held training rows, so that it selects a share `rate` of the
@@ -232,7 +232,7 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         harmed : {"group", "reference"}
         coin : float array
             Uniform in [0, 1), one for each row. A row at the cut is selected if its coin is below
-            the share of such rows that `rate` still needs.
+            the share of the rows at the cut that `rate` still needs.
         """
         sign = 1 if harmed == "group" else -1
         held, directed = sign * self.held_scores_, sign * scores
@@ -353,7 +353,7 @@ def stratified_folds(
 
 
 def cut_of_share(scores: FloatArray, share: float) -> tuple[float, float]:
-    """Return the cut above which a share of the scores lies, and what it needs of those at the cut.
+    """Return the cut above which a share of the scores lies, and the share needed of those at it.
 
     Examples
     --------
@@ -468,7 +468,7 @@ class TreeColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class SampledRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that is fitted to at most so many rows, drawn at random within each group.
+    """A classifier that is fitted to at most `max_rows` rows, drawn at random in each group.
 
     Parameters
     ----------

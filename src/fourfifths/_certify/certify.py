@@ -533,8 +533,9 @@ def certificate_notes(
         if settled:
             notes.append(
                 f"in {settled} of {len(pairs)} pairs an auditor showed a rule with disparate "
-                "impact before all were asked, and the others were not asked there: they could not "
-                "change the verdict, but might have found rules with a ratio further from 1"
+                "impact before all auditors were asked, and the remaining ones were not asked: "
+                "they could not change the verdict, but might have found rules with a ratio "
+                "further from 1"
             )
     if custom:
         notes.append(

@@ -81,7 +81,9 @@ def are_auditors(value: Any) -> bool:
 def at_least(name: str) -> Callable[[Any, Claim], str]:
     def shortfall(value: Any, claim: Claim) -> str:
         claimed = getattr(claim, name)
-        return "" if claimed >= value else f"{name} is {claimed:g}, and at least {value:g} required"
+        if claimed >= value:
+            return ""
+        return f"{name} is {claimed:g}, but at least {value:g} is required"
 
     return shortfall
 
@@ -93,19 +95,19 @@ def missing_names(value: Any, present: Sequence[str], not_present: Sequence[str]
 
 def auditors_shortfall(value: Any, claim: Claim) -> str:
     missing = missing_names(value, claim.auditors, claim.auditors_not_asked)
-    return f"auditors: {listed(missing)} required, and not asked" if missing else ""
+    return f"auditors: {listed(missing)} required, but not asked" if missing else ""
 
 
 def features_shortfall(value: Any, claim: Claim) -> str:
     missing = missing_names(value, claim.features, claim.columns_not_audited)
-    return f"features: {listed(missing)} required, and not audited" if missing else ""
+    return f"features: {listed(missing)} required, but not audited" if missing else ""
 
 
 def rows_shortfall(value: Any, claim: Claim) -> str:
     least = claim.rows_of_known_group if value == "all" else value
     if claim.rows_audited >= least:
         return ""
-    return f"rows: {claim.rows_audited:,} were audited, and {least:,} required"
+    return f"rows: {claim.rows_audited:,} were audited, but {least:,} are required"
 
 
 REQUIREMENTS: Mapping[str, Requirement] = {
@@ -113,7 +115,7 @@ REQUIREMENTS: Mapping[str, Requirement] = {
         expected="'certified'",
         is_value=lambda value: value == "certified",
         shortfall=lambda value, claim: (
-            "" if claim.verdict == value else f"verdict is {claim.verdict}, and {value} required"
+            "" if claim.verdict == value else f"verdict is {claim.verdict}, but {value} is required"
         ),
     ),
     "threshold": Requirement(
@@ -130,7 +132,9 @@ REQUIREMENTS: Mapping[str, Requirement] = {
         expected="a number above 0 and up to 1",
         is_value=is_share,
         shortfall=lambda value, claim: (
-            "" if claim.beta <= value else f"beta is {claim.beta:g}, and at most {value:g} required"
+            ""
+            if claim.beta <= value
+            else f"beta is {claim.beta:g}, but at most {value:g} is required"
         ),
     ),
     "auditors": Requirement(
@@ -152,14 +156,16 @@ REQUIREMENTS: Mapping[str, Requirement] = {
         expected="'same'",
         is_value=lambda value: value == "same",
         shortfall=lambda _, claim: (
-            "" if claim.same_file else "file: the same bytes required, and not the case or unknown"
+            ""
+            if claim.same_file
+            else "file: the same bytes are required, but they differ or are not known"
         ),
     ),
 }
 
 
 def check_requirements(require: Mapping[str, Any]) -> None:
-    """Raise for a requirement that does not exist, or has no such value."""
+    """Raise for a requirement that does not exist, or that cannot have the value."""
     for name, value in require.items():
         if name not in REQUIREMENTS:
             raise OptionError(

@@ -22,9 +22,9 @@ from fourfifths._tables.sample import Features, days_of
 MIN_VALUES = 64
 MIN_TEXTS = 20
 MAX_DECIMALS = 6
-# Of a column with more distinct values than this share of the rows, single values say nothing.
+# If more than this share of a column's values are distinct, single values say nothing.
 MAX_SHARE_DISTINCT = 0.8
-# A column whose values seldom repeat is also cut into ranges of so many neighbouring rows.
+# A column whose values seldom repeat is also cut into ranges of this many neighbouring rows.
 MIN_SHARE_UNREPEATED = 1 / 3
 ROWS_PER_RANGE = (8, 32)
 # By trees, the first digits of a number are found as ranges of it.
@@ -128,7 +128,7 @@ def digit_parts(numbers: FloatArray) -> Iterator[tuple[str, FloatArray]]:
             if numbers.size > digit:
                 yield name, np.floor(np.abs(units) / digit) % 10
     if decimals == 0:
-        # Of a date that is stored as a number of days it is the weekday.
+        # It is the weekday of a date that is stored as a number of days.
         yield "remainder by 7", numbers % 7
         return
     yield "tenths", np.floor(numbers * 10) % 10
@@ -180,7 +180,7 @@ def text_parts(texts: Sequence[str], values: FloatArray) -> Iterator[tuple[str, 
 
 
 def iso_days(texts: Sequence[str]) -> NDArray[np.datetime64] | None:
-    """Return the days of texts that all begin like 2024-03-05, and None of others."""
+    """Return the days of texts that all begin like 2024-03-05; None if some do not."""
     beginnings = np.array([text[: len(ISO_DATE)] for text in texts])
     try:
         days = beginnings.astype("datetime64[D]")

@@ -142,7 +142,7 @@ def losses(
 ) -> Iterator[float]:
     """Yield, column by column, how much the auditor's balanced error rate grows without it.
 
-    The auditor is fitted anew without each column and its details, on a sample of at most
+    The auditor is fitted again without each column and its details, on a sample of at most
     `LOSS_ROWS` / 2 rows of each group. The error is that of the best cut.
     """
     random = np.random.default_rng(random_state)
@@ -172,7 +172,7 @@ def losses(
 def lighter_auditor(auditor: BalancedCut) -> BalancedCut:
     """Return a cheaper version of the auditor, to be fitted once for each column.
 
-    Penalties are not chosen anew: the middle candidate is used each time. The first trees of a
+    Penalties are not chosen again: the middle candidate is used each time. The first trees of a
     boosting or of a forest are enough to see what a column is worth.
     """
     classifier = clone(auditor.candidates[len(auditor.candidates) // 2])

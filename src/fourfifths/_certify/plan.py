@@ -77,7 +77,7 @@ class Beta:
 
 
 def beta_interval(selected: float, n: float, confidence: float) -> Interval:
-    """Return exact limits, each of which is wrong with its share of the error rate at most."""
+    """Return exact limits; each is wrong at most as often as its share of the error rate says."""
     tail = BETA_ERROR_SHARE * (1 - confidence)
     low, high = clopper_pearson(selected, n, confidence=1 - 2 * tail)
     return float(low), float(high)
@@ -209,7 +209,7 @@ def make_plan(
     too_small = [name for name, size in zip(attribute.labels, sizes, strict=True) if size < folds]
     if too_small:
         raise GroupError(
-            f"folds={folds}: group {listed(too_small)} has fewer rows than that; leave such rows "
+            f"folds={folds}: group {listed(too_small)} has fewer rows than that; leave these rows "
             "out, merge the group with another, or use fewer folds"
         )
 
@@ -338,7 +338,7 @@ def check_options(
 def count_selections(
     attribute: Attribute, counts: Counts, roles: Roles
 ) -> tuple[tuple[int, ...], tuple[int, ...], str | tuple[str, ...] | None]:
-    """Return the rows of each group that were selected, those with any outcome, and what counts.
+    """Return each group's selected rows, its rows with an outcome, and the favorable values.
 
     The last is the favorable value, or several; without an outcome it is None, and all counts are
     0.

@@ -32,7 +32,7 @@ class Claim:
     rows_audited, rows_of_known_group, rows_in_table : int
     same_file : bool or None
         Whether the whole file has the SHA-256 that the certificate states. None if it states none,
-        or if the table is no file.
+        or if the table is not a file.
     """
 
     verdict: Verdict

@@ -24,7 +24,7 @@ from fourfifths._tables.table import Table, TableLike, read_table
 
 TOLERANCE = 1e-9
 MAX_DIFFERENCES = 10
-# The table may have another name now, and the packages other versions: that alone is no difference.
+# The table may have another name now, and the packages other versions: that does not count.
 REMARKED = ("table", "versions")
 # What only the file says: it is checked, but there is nothing to compare it with.
 OF_THE_FILE = ("provenance", CONTENT_HASH)
@@ -69,7 +69,7 @@ def verify(
     True
     >>> required = {"threshold": 0.8, "auditors": ["trees"]}
     >>> fourfifths.verify(certificate.to_dict(), "ricci", require=required).unmet
-    ("auditors: 'trees' required, and not asked",)
+    ("auditors: 'trees' required, but not asked",)
     """
     require = dict(require or {})
     check_requirements(require)

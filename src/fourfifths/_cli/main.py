@@ -236,7 +236,7 @@ class LazyGroup(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """Return a command as typer makes it of its function."""
+    """Return the command that typer makes from a function."""
     entry = COMMANDS[name]
     function = flattened(getattr(import_module(f"fourfifths._cli.{entry.module}"), name))
     lone = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -357,7 +357,7 @@ def prepare_streams() -> None:
 
 
 def drop_output() -> None:
-    """Let what is still to be written go nowhere, so that Python does not try again at its end."""
+    """Discard what is still to be written, so that Python does not try again when it ends."""
     with suppress(OSError):  # a stream of Python's own has no number
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -262,7 +262,7 @@ def as_options(argument: str, value: Any) -> str:
 
 
 def quote_for_shell(text: str) -> str:
-    """Quote a text for the shell where it must be; an apostrophe needs the other marks."""
+    """Quote a text for the shell if necessary; a text with an apostrophe gets double quotes."""
     if "'" in text and not any(mark in text for mark in '"$`\\!'):
         return f'"{text}"'
     return shlex.quote(text)

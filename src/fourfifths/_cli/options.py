@@ -320,7 +320,7 @@ class OutputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PageOutputOptions(OutputOptions):
-    """Where a result goes that is a page, and not rows of a table."""
+    """Where a result goes if it is a page, and not rows of a table."""
 
     formats: ClassVar[type[StrEnum]] = PageFormat
 
@@ -356,7 +356,7 @@ def check_writable(option: str, path: Path) -> None:
 
 
 def is_same_file(first: Path, second: Path) -> bool:
-    """Return whether two names mean one file, or would."""
+    """Return whether two names mean the same file, which need not exist yet."""
     if first.exists() and second.exists():
         return first.samefile(second)
     return first.resolve() == second.resolve()

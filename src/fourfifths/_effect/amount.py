@@ -226,7 +226,7 @@ def least_certified_amount(
 
 
 def least_amount(is_certified: Callable[[float], bool], tolerance: float) -> float | None:
-    """Return the least certified amount by bisection, to within the tolerance; None if none is."""
+    """Return the least certified amount, by bisection to within the tolerance, or None."""
     if not is_certified(1.0):
         return None
     if is_certified(0.0):

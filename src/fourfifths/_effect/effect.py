@@ -287,8 +287,8 @@ def _audit(
     outcome = [roles.outcome] if roles.outcome else []
     # Repaired columns hold few values, which need not show any more how the numbers are written.
     numbers = [
-        nw.new_series(column.name, values[:, place], backend=frame.implementation)
-        for place, column in enumerate(fitted.column_types)
+        nw.new_series(column.name, values[:, index], backend=frame.implementation)
+        for index, column in enumerate(fitted.column_types)
         if column.number_format != PLAIN
     ]
     audited = with_columns(frame.select(*dict.fromkeys([*features, *outcome, protected])), numbers)

@@ -122,7 +122,7 @@ class FileRepair:
         return replace(result, notes=(*notes, *result.notes))
 
     def proof(self) -> Proof | None:
-        """Return what is proven of the repaired columns; None of a repair by column."""
+        """Return what is proven of the repaired columns; None for a repair by column."""
         return proof_of_file(self.repairer, self.before.columns, self.roles)
 
     def _held_out(self) -> Rows:
@@ -271,7 +271,7 @@ class StreamedFileRepair:
         self.effect_rows.append(drawn)
 
     def proof(self) -> Proof | None:
-        """Return what is proven of the repaired columns; None of a repair by column."""
+        """Return what is proven of the repaired columns; None for a repair by column."""
         return proof_of_file(self.repairer, self.source.empty.columns, self.roles)
 
 
@@ -280,8 +280,8 @@ def proof_of_file(repairer: PlainRepairer, names: Sequence[str], roles: AuditRol
     proof: Proof | None = repairer.proof_
     if proof is None:
         return None
-    others = repairer.fitted_.other_columns([name for name in names if name != roles.outcome])
-    return with_other_columns(proof, others)
+    not_outcome = [name for name in names if name != roles.outcome]
+    return with_other_columns(proof, repairer.fitted_.other_columns(not_outcome))
 
 
 def repaired_rows(rows: Rows, output: Output | RecordOutput) -> Rows:
@@ -367,7 +367,7 @@ def repair_file(
         options |= {
             "keep": audit_roles.outcome,
             "favorable": audit_roles.favorable,
-            # Of a range the lower end is used, as for certificates.
+            # The lower end of a range is used, as for certificates.
             "beta": beta[0] if isinstance(beta, tuple) else beta,
         }
     kept = [audit_roles.outcome] if options.get("keep") else []
@@ -554,7 +554,7 @@ def apply_repair(
         )
         check_audit_roles(repairer.fitted_, rows, roles, engine.values)
         kept = [repairer.keep] if isinstance(repairer.keep, str) else repairer.keep or ()
-        # The outcome that is kept is no column that a rule would use.
+        # The outcome that is kept is not a column that a rule would use.
         not_features = (*table_roles.not_features, *kept)
     if isinstance(engine, ChunkEngine):
         return _apply_in_chunks(repairer, engine, roles=roles, not_features=not_features)
@@ -696,7 +696,7 @@ def _repaired(
     is_fitted: bool,
     notes: tuple[str, ...],
 ) -> FileRepair:
-    """Repair the rows, of which the repair uses only some columns."""
+    """Repair the rows; the repair uses only some of their columns."""
     fitted = repairer.fitted_
     codes = fitted.strata.codes_of(rows, unseen=repairer.unseen)
     output = fitted.transform(

@@ -25,7 +25,7 @@ from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import ColumnError, GroupError, OutcomeError, ReadingWarning
 
 FOLDS = 5
-# Of a table with many rows, auditors see a sample. It makes the BER uncertain by .005 at most.
+# Auditors see a sample of a table with many rows. It makes the BER uncertain by .005 at most.
 MAX_AUDITED_ROWS = 40_000
 MIN_SAMPLED_ROWS_PER_STRATUM = 1_000
 
@@ -80,7 +80,7 @@ def audited_rows(codes: CodeArray, *, random_state: int) -> IntArray | None:
     """Return the positions of a sample of the rows, in order; None if all rows are to be audited.
 
     A sample is drawn if it leaves four fifths of every stratum to fit a repair to. Each stratum has
-    its share of it, and at least `MIN_SAMPLED_ROWS_PER_STRATUM` rows, as far as it has so many.
+    its share of it, and at least `MIN_SAMPLED_ROWS_PER_STRATUM` rows, as far as it has that many.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def repaired_sample(
     positions : int array
         The rows that are held out.
     """
-    others = np.setdiff1d(np.arange(len(frame)), positions, assume_unique=True)
-    fold = _fitted_to(frame, repairer, others, held_out=positions)
+    fit_positions = np.setdiff1d(np.arange(len(frame)), positions, assume_unique=True)
+    fold = _fitted_to(frame, repairer, fit_positions, held_out=positions)
     return repaired_folds([fold], amount=repairer.amount)
 
 
@@ -121,7 +121,7 @@ def _fitted_to(
 ) -> Fold:
     """Return rows that are held out, with a repairer that was fitted to others.
 
-    A fold may lack a rare category, so the fit is told the categories of all rows, and it makes as
+    A fold may lack a rare category, so the fit gets the categories of all rows, and it makes as
     many blocks as the fit to all rows.
     """
     fixed: dict[str, Any] = {

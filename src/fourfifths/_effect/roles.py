@@ -48,8 +48,8 @@ def check_audit_roles(
         rows.check_columns([roles.outcome], "outcome")
         if roles.outcome in fitted.needed_columns:
             raise ColumnError(
-                f"columns: {roles.outcome!r} is the outcome; it cannot be repaired, nor make the "
-                "strata"
+                f"columns: {roles.outcome!r} is the outcome; it can neither be repaired nor "
+                "make the strata"
             )
         outcomes, row_counts = (
             values(roles.outcome) if values else (rows.dataframe[roles.outcome], None)
@@ -69,7 +69,7 @@ def check_audit_roles(
 
 
 def check_beta(roles: AuditRoles) -> None:
-    """Raise an error if beta is no selection rate, nor a range of two."""
+    """Raise an error if beta is neither a selection rate nor a range of two."""
     check_options(
         beta=roles.beta, threshold=0.8, confidence=0.95, folds=5, max_rows=MAX_ROWS, random_state=0
     )

@@ -248,11 +248,11 @@ def attempt(
 
 
 def hindrance_of(options: Mapping[str, Any]) -> str:
-    """Return why nothing but an audit can be made of such a table; empty if it can."""
+    """Return why only an audit can be made of this table; empty if more can be made."""
     if options.get("counts"):
         return "the table has one row per group, and no columns that a rule could use"
     if options.get("weights"):
-        return "the audit has weights, and this analysis takes none"
+        return "the audit has weights, which this analysis cannot use"
     return ""
 
 
@@ -286,7 +286,7 @@ def feature_columns(
 
 
 def of_column(choices: Any, column: str, *, is_mapping: bool = False) -> Any:
-    """Return what of a choice concerns one column; a choice that is no mapping concerns it.
+    """Return the part of a choice that is about one column; all of it if it is not a mapping.
 
     Examples
     --------

@@ -52,7 +52,7 @@ class FiledVerification(Result):
     facts : tuple of str
         What the file is and states, in sentences.
     is_signature_checked : bool
-        Without that a file can only be intact: a forger computes the hashes anew.
+        Without that a file can only be intact: a forger computes the hashes again.
     certificates : mapping of str to Verification
         The certificates in the file, by name, each run again on the table. Empty if no table was
         named, or if the file itself has problems.
@@ -149,7 +149,7 @@ def check_pack(
     pack = read_pack(path)
     if require and (table is None or not pack.certificates):
         remedy = "name the table too" if table is None else "this pack has none"
-        raise OptionError(f"require: is about the pack's certificates, run again; {remedy}")
+        raise OptionError(f"require: is about certificates of the pack; {remedy}")
     contents = {
         name: certificate_content(name, pack.certificates[name]) for name in pack.certificates
     }
@@ -195,7 +195,7 @@ def check_json(
             raise OptionError("require: is about certificates, and this is a saved repair")
         load_repair(path)
     elif table is None:
-        raise OptionError(f"{path}: a certificate is run again on its table; name that too")
+        raise OptionError(f"{path}: a certificate is checked on its table; name the table too")
     subject = None if table is None else subject_of(table)
     result = verify_signature(path, table=subject, trusted=trusted)
     if is_repair or table is None or not result.is_intact:

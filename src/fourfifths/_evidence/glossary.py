@@ -18,8 +18,9 @@ TERMS: tuple[Term, ...] = (
     Term(
         name="adverse impact",
         definition=(
-            "A selection rate of a group so much lower than that of the group it is compared with "
-            "that the rule named in this report counts it. It describes outcomes, not intentions."
+            "A group is selected less often than the group it is compared with, and the difference "
+            "is large enough to count under the rule named in this report. It describes outcomes, "
+            "not intentions."
         ),
     ),
     Term(
@@ -161,7 +162,10 @@ TERMS: tuple[Term, ...] = (
     Term(
         name="phi",
         heads=("phi",),
-        definition="The correlation of membership in the group with being selected; 0 is none.",
+        definition=(
+            "The correlation of membership in the group with being selected; 0 means that there is "
+            "none."
+        ),
     ),
     Term(
         name="points",

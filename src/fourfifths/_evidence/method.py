@@ -54,8 +54,8 @@ TRADEOFF_METHOD = (
     "seen."
 )
 LIMITS = (
-    "The figures describe the rows of this file. Whether these are the persons who applied, and "
-    "whether the file is complete, they cannot show.",
+    "The figures describe the rows of this file. They cannot show whether these are the persons "
+    "who applied, or whether the file is complete.",
     "A difference in rates says nothing about its cause, and nothing about whether the selection "
     "is related to the job.",
     "A difference that is not statistically significant is not a proof of equal rates; see the "

@@ -122,7 +122,7 @@ def report_files(report: Report, *, paper: Paper = "letter") -> dict[str, bytes]
 
 
 def certificate_json(certificate: Certificate, report: Report) -> bytes:
-    """Return a certificate of a report, with the provenance that one of the shell has."""
+    """Return a certificate of a report, with the provenance that the shell writes."""
     content = certificate.to_dict()
     if report.data is not None:
         dates = [field.text for field in report.provenance if field.key == "date"]
@@ -241,19 +241,19 @@ def name_problem(name: str) -> str:
     Examples
     --------
     >>> name_problem("tables/race.csv"), name_problem("../x")
-    ('', 'it leads out of the pack, or to no file')
+    ('', 'it leads out of the pack, or not to a file')
     """
     segments = name.split("/")
     if not 0 < len(name) <= MAX_NAME_LENGTH:
         return f"expected up to {MAX_NAME_LENGTH} letters"
     if any(segment in ("", ".", "..") for segment in segments):
-        return "it leads out of the pack, or to no file"
+        return "it leads out of the pack, or not to a file"
     if {*name} & NOT_IN_NAMES or not name.isprintable():
-        return "it holds a sign that file names may not have everywhere"
+        return "it holds a character that some systems do not allow in file names"
     if any(segment != segment.strip() or segment.endswith(".") for segment in segments):
         return "a name in it begins or ends with a space, or ends with a full stop"
     if unicodedata.normalize("NFC", name) != name:
-        return "its letters and accents are apart"
+        return "its accents are characters of their own"
     return ""
 
 
@@ -272,7 +272,7 @@ def is_pack(path: Path) -> bool:
 def read_pack(path: Path) -> Pack:
     """Read a pack and compare its files with its manifest.
 
-    What is no pack, or could do harm, is an `EvidenceError`; what is not as the manifest says is
+    What is not a pack, or could do harm, is an `EvidenceError`; what is not as the manifest says is
     among `Pack.problems`.
     """
     try:
@@ -342,7 +342,7 @@ def check_directory(content: bytes) -> None:
 
 
 def check_infos(infos: list[zipfile.ZipInfo]) -> None:
-    """Raise for entries with bad names, that are no plain files, or that claim to be too large."""
+    """Raise for entries with bad names, that are not plain files, or that claim to be too large."""
     if len(infos) > MAX_FILES:
         raise ValueError(f"it has more than {MAX_FILES:,} files")
     seen = set[str]()
@@ -377,7 +377,7 @@ def parse_manifest(entries: Mapping[str, bytes]) -> dict[str, Any]:
         raise ValueError(f"{MANIFEST}: expected the schema {SCHEMA!r}")
     if {*manifest} != MANIFEST_FIELDS:
         differing = sorted({*manifest} ^ MANIFEST_FIELDS)
-        raise ValueError(f"{MANIFEST}: {listed(differing)} too many or missing")
+        raise ValueError(f"{MANIFEST}: unexpected or missing: {listed(differing)}")
     if not is_intact(manifest):
         raise ValueError(f"{MANIFEST} was changed after it was written")
 
@@ -405,8 +405,8 @@ def find_problems(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> It
     listed_files = manifest["files"]
     for name in sorted({*listed_files, *files}):
         if name not in files:
-            yield f"{name!r} is in the manifest, and not in the pack"
+            yield f"{name!r} is in the manifest, but not in the pack"
         elif name not in listed_files:
-            yield f"{name!r} is in the pack, and not in the manifest"
+            yield f"{name!r} is in the pack, but not in the manifest"
         elif listed_files[name] != digest_of(files[name]):
             yield f"{name!r} is not the file that the manifest names: its SHA-256 differs"

@@ -160,7 +160,7 @@ class Report:
     command : str
         The command that made it, for the manifest of a pack.
     data : Subject or None
-        The file that it is about, for the manifest of a pack; None if the table is no file.
+        The file that it is about, for the manifest of a pack; None if the table is not a file.
     """
 
     title: str
@@ -287,7 +287,7 @@ def document_part(
 
 
 def anchor(text: str, taken: tuple[str, ...] = ()) -> str:
-    """Return a text as the id of a part, unlike those that are taken.
+    """Return a text as the id of a part that differs from all ids so far.
 
     Examples
     --------

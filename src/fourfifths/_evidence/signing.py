@@ -103,7 +103,7 @@ def make_keys(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     for name in (path, public_path):
         # A link is refused too, even one to nowhere.
         if name.exists() or name.is_symlink():
-            raise EvidenceError(f"{name}: is there already, and a key is never overwritten")
+            raise EvidenceError(f"{name}: exists already, and a key is never overwritten")
     private_key = ed25519.Ed25519PrivateKey.generate()
     private_text = private_key.private_bytes(
         serialization.Encoding.PEM,
@@ -289,7 +289,7 @@ def check_envelope(envelope: bytes, content: bytes, *, trusted: Ed25519PublicKey
         return SignatureCheck(is_valid=False, reason=reason, key_id=identifier)
 
     if len(envelope) > MAX_ENVELOPE_BYTES:
-        return refused("the signature is too large to be one")
+        return refused("the signature is too large")
     try:
         payload, signatures = _opened_envelope(parse_json(envelope))
     except (ValueError, TypeError, KeyError):
@@ -299,9 +299,9 @@ def check_envelope(envelope: bytes, content: bytes, *, trusted: Ed25519PublicKey
     try:
         subjects = _subjects(parse_json(payload))
     except (ValueError, TypeError, KeyError):
-        return refused("the trusted key signed something that is not of fourfifths")
+        return refused("the trusted key signed something that fourfifths did not write")
     if subjects[0].sha256 != hashlib.sha256(content).hexdigest():
-        return refused("the signature is of another file, or the file was changed")
+        return refused("the signature belongs to another file, or the file was changed")
     about = subjects[1] if len(subjects) > 1 else None
     return SignatureCheck(is_valid=True, reason="", key_id=identifier, about=about)
 

@@ -70,7 +70,7 @@ def ratio_bounds(
     shared_rows = float(counts.weight[may_join_any & ~selected].sum())
     lowest_reference = np.maximum(
         np.max(np.where(rivals, lowest_rate, 0.0), axis=1),
-        lowest_highest_rate(x, n, others=rivals, rows=shared_rows, exact=counts.exact),
+        lowest_highest_rate(x, n, is_rival=rivals, rows=shared_rows, exact=counts.exact),
     )
     low, high = divide(lowest_rate, highest_reference), divide(highest_rate, lowest_reference)
     if references.sum() > 1:
@@ -85,15 +85,15 @@ def ratio_bounds(
 
 
 def lowest_highest_rate(
-    selected: FloatArray, n: FloatArray, *, others: BoolArray, rows: float, exact: bool
+    selected: FloatArray, n: FloatArray, *, is_rival: BoolArray, rows: float, exact: bool
 ) -> FloatArray:
-    """Return how low the highest rate of several groups can be made by rows not selected.
+    """Return how low rows that were not selected can make the highest rate of several groups.
 
     Parameters
     ----------
     selected, n : float array
         Of each group.
-    others : bool array
+    is_rival : bool array
         One row per answer: the groups it is about.
     rows : float
         How many rows that were not selected can be spread over the groups.
@@ -106,7 +106,7 @@ def lowest_highest_rate(
 
     >>> x, n = np.array([6.0, 3.0]), np.array([8.0, 6.0])
     >>> both = np.array([[True, True]])
-    >>> level = lowest_highest_rate(x, n, others=both, rows=6, exact=True)
+    >>> level = lowest_highest_rate(x, n, is_rival=both, rows=6, exact=True)
     >>> bool(level[0] == 6 / 13)
     True
     """
@@ -116,14 +116,14 @@ def lowest_highest_rate(
         return np.ceil(needed - ROUNDING) if exact else needed
 
     def is_too_low(level: FloatArray) -> BoolArray:
-        total = np.sum(np.where(others, rows_needed(level), 0.0), axis=1)
+        total = np.sum(np.where(is_rival, rows_needed(level), 0.0), axis=1)
         return np.asarray(total > rows)
 
-    highest = np.max(np.where(others, selected / n, 0.0), axis=1)
+    highest = np.max(np.where(is_rival, selected / n, 0.0), axis=1)
     lowest = bisect(is_too_low, low=np.zeros(highest.shape), high=highest, halvings=LEVEL_HALVINGS)
     # The search ends just below the level: a little above, whole rows are found exactly.
     level = lowest * (1 + 1e-12)
     if not exact:
         return np.asarray(level)
     lowered = selected / (n + np.nan_to_num(rows_needed(level)))
-    return np.asarray(np.max(np.where(others, lowered, 0.0), axis=1))
+    return np.asarray(np.max(np.where(is_rival, lowered, 0.0), axis=1))

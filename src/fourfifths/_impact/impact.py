@@ -192,8 +192,8 @@ def impact(
     if small_groups is not None:
         if profile.small_groups == "not judged":
             raise OptionError(
-                f"small_groups={small_groups!r}: rule {profile.name!r} has a fixed way with small "
-                "groups; nyc-ll144 leaves it to the auditor"
+                f"small_groups={small_groups!r}: rule {profile.name!r} treats small groups in a "
+                "fixed way; nyc-ll144 leaves it to the auditor"
             )
         profile = replace(profile, small_groups=small_groups)
     if median_of == "known" and (score is None or profile.score != "above median"):
@@ -233,7 +233,7 @@ def impact(
     if blanks and len(cells.values[str(roles.outcome)]) == 1:
         raise OutcomeError(
             f"outcome={roles.outcome!r}: holds {str(favorable_values[0])!r} and {blanks:,} blanks, "
-            "which are missing; if a blank means the opposite, write it there, as in no for yes"
+            "which are missing; if a blank means the opposite, write that value there"
         )
     return measure(
         cells,
@@ -249,7 +249,7 @@ def impact(
 
 
 def check_confidence(confidence: float) -> None:
-    """Raise if a confidence level is none."""
+    """Raise unless a number can be a confidence level."""
     if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
         raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
 
@@ -577,7 +577,7 @@ def small_group_notes(measured: Sequence[AttributeImpact], rule: Rule) -> Iterat
 def rejection_notes(measured: Sequence[AttributeImpact]) -> Iterator[str]:
     """Yield where selection rates are within four fifths of each other, but rejection rates not.
 
-    Only where the difference is significant. The opposite is no news: where selections are rare,
+    Only where the difference is significant. The opposite is not news: where selections are rare,
     nearly everyone is rejected in both groups, and the ratio of these rates is close to 1.
     """
     figures = []

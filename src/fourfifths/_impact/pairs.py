@@ -199,7 +199,7 @@ def test_pairs(
     n_reference, x_reference = sums.weight[reference], sums.weight_selected[reference]
     effective = effective_table(sums, group, reference, exact=exact)
     limits = np.stack(score_interval(*effective, confidence=confidence))
-    # Sampling weights are no persons, even where an effective size happens to be a whole number.
+    # Sampling weights are not persons, even where an effective size happens to be a whole number.
     is_exact = (n + n_reference <= MAX_ROWS_FOR_EXACT) & (group != reference)
     is_exact &= exact and n.size <= MAX_EXACT_INTERVALS
     if np.any(is_exact):

@@ -107,7 +107,7 @@ class GroupImpact(Result):
     share : float
         The group's share of the rows whose membership is known.
     effective_n : float
-        The effective sample size: so many persons, each counted once, would give a rate as
+        The effective sample size: this many persons, each counted once, would give a rate as
         precise as the weighted one. `n` unless there are sampling weights.
     selection_rate, selection_rate_interval
         x / n, in [0, 1], with its exact (Clopper-Pearson) interval.

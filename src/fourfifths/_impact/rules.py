@@ -92,7 +92,7 @@ class Arithmetic:
 
 @dataclass(frozen=True, kw_only=True)
 class Duties:
-    """What a rule asks for besides the arithmetic, with the provision; empty where it does not."""
+    """What a rule asks for besides the arithmetic, with the provision; empty if it asks nothing."""
 
     publish: str = ""
     retain: str = ""
@@ -488,7 +488,7 @@ def significance(rule: Rule, facts: Facts) -> tuple[bool, str]:
         ("fisher", facts.fisher_p, "Fisher p {}"),
         ("adjusted", facts.adjusted_p, f"p {{}} adjusted for {facts.adjusted_for}"),
     ):
-        # Of two groups there is nothing to pick, and nothing to adjust for.
+        # With two groups there is nothing to pick, and nothing to adjust for.
         if not math.isnan(p) and (name == "fisher" or facts.picked_from > 2):
             rejects = p < SIGNIFICANCE_LEVEL
             tests[name] = SignificanceTest(words=words.format(p_value(p)), rejects=rejects)

@@ -27,7 +27,7 @@ PARITY_NOISE = 0.01  # a difference of parity that counts as chance
 
 
 def accuracy_at_parity(rows: Sequence[Row]) -> Iterator[Claim]:
-    """Judge for each other method whether at its parity some repair is more accurate.
+    """Judge for each other method whether some repair is more accurate at the same parity.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def margin_text(accuracies: Sequence[float], accuracy: float) -> str:
 
 
 def same_decay(rows: Sequence[Row]) -> Claim:
-    """Judge whether the paper's peers decay on German to what needs no model, as the paper says.
+    """Judge whether the paper's peers fall to the accuracy of selecting everyone on German.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def lowest_parity(rows: Sequence[Row]) -> Claim:
     )
     return Claim(
         claim="in each series of repairs, the data without repair has the lowest Zemel fairness",
-        measured=f"so it is in {len(series) - len(below)} of {len(series)} series"
+        measured=f"it is the lowest in {len(series) - len(below)} of {len(series)} series"
         + (f"; in the others some repair has a lower one ({listed})" if below else ""),
         verdict=verdict,
         why="a series is a classifier with a method of the paper on Adult or German; with a caveat "

@@ -132,7 +132,7 @@ def certified_points(curves: Curves) -> Claim:
 
 
 def certified_splits(name: str, rows: Sequence[Row]) -> Claim:
-    """Judge the same on single splits, as the paper has one.
+    """Judge the same claim on single splits, because the paper has only one split.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ def fair_naive_bayes(train: Sample, test: Sample, _: int) -> BoolArray:
 
 
 def massaged(selected: BoolArray, is_reference: BoolArray, *, score: FloatArray) -> BoolArray:
-    """Return labels with equal selection rates: of the group the best change, else the worst.
+    """Return labels with equal selection rates: the group's best and the others' worst change.
 
     If the group is selected more often already, nothing is changed.
 

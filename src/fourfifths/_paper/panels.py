@@ -37,7 +37,7 @@ COLORS = {
     "random": "#1a9850",
     "blocks": "#762a83",
 }
-# Of what is no repair: attributes that are repaired by, and auditors (Okabe and Ito's colors).
+# For what is not a repair: attributes that are repaired by, and auditors (Okabe and Ito's colors).
 OTHER_COLORS = ("#e69f00", "#56b4e9", "#009e73", "#d55e00", "#cc79a7", "#0072b2", "#999999")
 MARKERS = {"LR": "o", "SVM": "s", "GNB": "^", PASS_RULE: "D", PLAIN_LR: "v"}
 METHOD_MARKERS = "*PXdh<>p8"
@@ -280,10 +280,10 @@ def repair_paths(
             for row in raw if repair == "none" else repaired:
                 marked = row["amount"] if row["amount"] in MARK_STYLES else None
                 marks.setdefault(marked, []).append((row[x(row)], row[y]))
-            for marked, places in marks.items():
+            for marked, points in marks.items():
                 style = {"color": COLORS[repair], "markeredgecolor": COLORS[repair], "alpha": alpha}
                 axis.plot(
-                    *zip(*places, strict=True),
+                    *zip(*points, strict=True),
                     MARKERS[model],
                     **{**style, "zorder": 2, **MARK_STYLES[marked]},
                 )

@@ -1,4 +1,4 @@
-"""German with each single year of age as a stratum: how 72% of utility become 50%.
+"""German with each single year of age as a stratum: how a utility of 72% becomes 50%.
 
 One age has a single row, so each column is cut into one level, and its consensus is one value for
 everyone. `Repairer` refuses strata that small; here the columns are fitted without it, on all rows,

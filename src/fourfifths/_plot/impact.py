@@ -118,7 +118,7 @@ def _draw_interval(axis: Axes, row: int, *, value: float, limits: Interval, colo
 
 
 def _set_apart(axis: Axes, attribute: AttributeImpact) -> None:
-    """Draw a line between the groups and their total, which is no group."""
+    """Draw a line between the groups and their total, which is not a group."""
     axis.axhline(len(attribute.groups) - 0.5, color=LINE, linewidth=0.6, linestyle=":")
 
 

@@ -51,13 +51,13 @@ from fourfifths.errors import OptionError
 
 BlockCount = int | Literal["certified"]
 PLANNING_SHARE = 0.3
-# A small table plans on more of its rows, up to so many: with fewer, scores are mostly noise. But
+# A small table plans on more of its rows, up to this many: with fewer, scores are mostly noise. But
 # not in its small strata, whose rows are needed to cut them.
 MIN_PLANNING_ROWS = 1_000
 MAX_PLANNING_SHARE = 0.4
 TINY_TABLE = 100  # rows; fewer are halved, because a score needs some to be learned at all
 MIN_PART_OF_MEAN = 0.75  # a smaller stratum, by the mean number of rows, is a small one
-# A larger table is fitted on so many of its rows, by draw. That bounds the memory and the time of a
+# A larger table is fitted on this many rows, by draw. That bounds the memory and the time of a
 # fit: more rows would hardly better a score of a few thousand leaves, and of two groups 50,000 rows
 # each are placed.
 MAX_FIT_ROWS = 500_000
@@ -367,7 +367,7 @@ def first_drawn(
     most: IntArray,
     purpose: Purpose = "plan",
 ) -> IntArray:
-    """Return so many rows of each stratum, by draw, in the order of the table.
+    """Draw a number of rows of each stratum; return them in the order of the table.
 
     Parameters
     ----------
@@ -480,7 +480,7 @@ def place_best(
 def expected_equal_rows(
     draws: RowDraws, codes: CodeArray, *, planning: IntArray, placing: IntArray
 ) -> FloatArray | None:
-    """Return how many placing rows of its stratum are equal to a row, as the planning rows say.
+    """Estimate from the planning rows how many placing rows of its stratum equal a row.
 
     Not as the placing rows say, so that which plans are tried does not depend on them. None if rows
     have keys. Without planning rows nothing is expected.

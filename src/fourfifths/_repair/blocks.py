@@ -43,7 +43,7 @@ class CutTree:
         The nodes that follow; -1 at a leaf.
     depth : int array
         How many divisions lead to the node. A division into three takes two cuts: the node between
-        them, which is no part of its own, has the depth of the node above it.
+        them, which is not a part of its own, has the depth of the node above it.
     """
 
     score: IntArray
@@ -64,7 +64,7 @@ class CutTree:
         return int(self.depth.max())
 
     def cells(self, depth: int) -> IntArray:
-        """Return the nodes at which rows stop that are divided so often, from left to right."""
+        """Return the nodes at which rows stop after `depth` divisions, from left to right."""
         is_inner = self.score != LEAF
         above = np.full(self.depth.size, -1)
         for side in (self.left, self.right):
@@ -280,7 +280,7 @@ def spacing_ends(spacings: int, block_count: int) -> IntArray:
 
 
 def block_law(tree: CutTree, depth: int, row_count: int, *, tied: int | None = None) -> BlockLaw:
-    """Return the law of the shares of a stratum of so many rows that is divided so often."""
+    """Return the law of a stratum's shares, from its rows and how often it is divided."""
     cells = tree.cells(depth)
     ends = spacing_ends(row_count + 1, tree.block_count)
     first, leaves = tree.first[cells], tree.leaves[cells]
@@ -312,7 +312,7 @@ class OrderedRows:
 
     @classmethod
     def of(cls, scores: FloatArray, codes: CodeArray, *, draws: RowDraws) -> OrderedRows:
-        """Order rows by scores that a function gave them that has not seen them."""
+        """Order rows by their scores; the function that gave the scores has not seen the rows."""
         content, tie = draws.content_uniforms(), draws.uniforms("tie")
         members = [np.flatnonzero(codes == stratum) for stratum in range(int(codes.max()) + 1)]
         all_ranks = []

@@ -107,9 +107,9 @@ def draws_of(
     key : str or None
         The column that identifies a row; two rows with the same key are an error.
     places : int array, optional
-        How many rows of the table before each row are equal to it, if these rows are only some of
-        the table's: then nobody can tell from them. With a key, that nobody need look for rows of
-        the same key.
+        How many rows of the table before each row are equal to it. It is needed if these rows are
+        only some of the table's, because they do not show it. With a key, it means that rows with
+        the same key need not be looked for.
     """
     content = content_words(columns, len(rows), seed=seed)
     if key is not None:

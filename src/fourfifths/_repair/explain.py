@@ -190,8 +190,10 @@ def explain_block(
     low = tree.first[cell] / tree.block_count
     high = (tree.first[cell] + tree.leaves[cell]) / tree.block_count
     sides = [("higher", low), ("lower", 1 - high)]
-    places = " and ".join(f"{side} than {share:.0%}" for side, share in sides if share > 0)
-    standing = f"in its group this row scores {places or 'like any other: it is not cut'}"
+    comparisons = " and ".join(f"{side} than {share:.0%}" for side, share in sides if share > 0)
+    standing = f"in its group this row scores {comparisons}"
+    if not comparisons:
+        standing = "this row is in a group that is not cut"
     cuts: tuple[float, ...] = ()
     if scores.shape[1] == 1:
         cuts = around(tree, blocks.cuts.score[stratum], cell)

@@ -88,7 +88,7 @@ class FittedRepair:
         return (*key, *self.strata.columns, *(column.name for column in self.column_types))
 
     def other_columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return which columns stay as they were, but for the strata, the key and the outcomes."""
+        """Return the columns that stay, apart from the strata, the key and the outcomes."""
         return tuple(name for name in names if name not in (*self.needed_columns, *self.outcomes))
 
     def types_in(self, rows: Rows) -> list[ColumnType]:
@@ -115,7 +115,7 @@ class FittedRepair:
         try:
             columns = rows.numbers(column_types, unseen=unseen)
         except ColumnError as error:
-            # Which values mean missing is part of the fit, so naming more of them is no remedy.
+            # Which values mean missing is part of the fit, so naming more of them does not help.
             raise ColumnError(REMEDY_OF_UNKNOWN.sub("", str(error))) from error
         return [
             check_finite(values, column_type, first_row=rows.first_row)
@@ -211,7 +211,7 @@ class FittedRepair:
         return self.proof(self.options_at_fit)
 
     def proof(self, options: ProofOptions) -> Proof | None:
-        """Return what is proven of the repaired columns; None of columns repaired one by one."""
+        """Return what is proven of the repaired columns; None if they are repaired one by one."""
         if not isinstance(self.model, BlockModel):
             return None
         return prove(
@@ -255,7 +255,7 @@ class FittedRepair:
     ) -> RowDraws | None:
         """Return the draws of rows with these numbers; None if nothing is drawn.
 
-        Of many rows without a key it takes longer to tell equal ones apart than to repair them.
+        Among many rows without a key, telling equal ones apart takes longer than repairing them.
         """
         if not self.needs_draws(method, amount):
             if self.key is None:

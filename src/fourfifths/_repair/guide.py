@@ -50,7 +50,7 @@ LEARNING: Mapping[str, Any] = {
     "verbosity": -1,
 }
 ROUNDS = 200
-LEAVES_BY_ROWS = ((5_000, 8), (50_000, 15))  # up to so many planning rows, so many leaves
+LEAVES_BY_ROWS = ((5_000, 8), (50_000, 15))  # up to this many planning rows, this many leaves
 MAX_LEAVES = 31
 MAX_ROWS_PER_LEAF = 20
 # Where rows are few, so are those of a category: with LightGBM's 100 rows to a set of categories,
@@ -153,7 +153,7 @@ def read_outcome(
 
 
 def native_series(values: Any) -> Any:
-    """Return a series of narwhals if the values are one of some library, else the values."""
+    """Return the values as a narwhals series if a library made them, else as they are."""
     try:
         return nw.from_native(values, series_only=True)
     except TypeError:
@@ -174,7 +174,7 @@ def series_of(name: str, array: Any) -> nw.Series[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise OutcomeError(f"y: an array of {array.ndim} dimensions; expected one value a row")
+        raise OutcomeError(f"y: an array of {array.ndim} dimensions; expected one value per row")
     values = array.tolist() if array.dtype.kind in "OUS" else array
     for library in ("pyarrow", "polars", "pandas"):
         try:
@@ -285,7 +285,7 @@ def threads_for(row_count: int) -> int:
 
 
 def sizes(row_count: int) -> dict[str, float]:
-    """Return how large the trees may be for so many rows, and how much categories are smoothed."""
+    """Return how large the trees may be for this many rows, and how much to smooth categories."""
     leaves = next((few for rows, few in LEAVES_BY_ROWS if row_count <= rows), MAX_LEAVES)
     smoothing = next(
         (little for rows, little in CATEGORY_SMOOTHING_BY_ROWS if row_count <= rows),

@@ -138,7 +138,7 @@ class PlainRepairer:
 
     @property
     def proof_(self) -> Proof | None:
-        """What is proven, with the options of the fit; None of a repair by column."""
+        """What is proven, with the options of the fit; None for a repair by column."""
         return self.fitted_.proof_at_fit
 
     @property

@@ -67,7 +67,7 @@ ERROR_SPREAD = 0.03  # between plans of the same strata
 MAX_MISSES = 4  # plans in a row that are looked at and not proven
 # Coarser plans that are tried too prove so much more, about.
 FALLBACK_FLOORS = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15)
-# Of a large stratum, as many rows are placed as lose hardly more, but not fewer than these.
+# A large stratum is placed with fewer rows if that loses hardly more, but at least with these.
 MIN_PLACING_LIMIT = 50_000
 MAX_LOSS_OF_PLACING = 0.001
 # A plan whose floor lies this far below the threshold in a few draws is not looked at further.
@@ -459,14 +459,14 @@ class BlockPlan:
 
 @cache
 def losses_by_depth(block_count: int, ways: tuple[int, ...]) -> FloatArray:
-    """Return what a stratum loses that is divided never, once, and so on."""
+    """Return what a stratum loses if it is never divided, divided once, and so on."""
     tree = single_score_tree(block_count, ways=ways)
     leaves = [tree.leaves[tree.cells(depth)] for depth in range(tree.height + 1)]
     return np.array([np.sum((cells / block_count) ** 3) for cells in leaves])
 
 
 def full_depth(block_count: int) -> int:
-    """Return how many cuts in a row lead to the deepest of so many blocks."""
+    """Return how many cuts, one below the other, lead to the deepest block."""
     return int(block_count - 1).bit_length()
 
 
@@ -482,7 +482,7 @@ def planned_by_rows(row_counts: IntArray, block_count: int) -> BlockPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class RatedPlan:
-    """A plan, what it loses, and about what it proves.
+    """A plan, what it loses, and approximately what it proves.
 
     Attributes
     ----------
@@ -490,7 +490,7 @@ class RatedPlan:
     loss : float
         The share that is lost of what the AUC of a score's ranks has above one half.
     floor : float
-        The lowest impact floor, about.
+        The lowest impact floor, approximately.
     """
 
     plan: BlockPlan
@@ -519,7 +519,7 @@ def proven_plans(
     row_counts : int array
         The placing rows of each stratum.
     equal_rows : float array or None
-        How many other rows of its stratum have a row's content, on average: so many tie with a cut.
+        How many other rows of its stratum have a row's content, on average. They tie with a cut.
         None if rows have keys.
     beta, threshold, confidence : float
     """
@@ -560,7 +560,7 @@ def proven_plans(
 
 
 def screened_floor(laws: Sequence[BlockLaw], *, beta: float, confidence: float) -> float:
-    """Return about the floor that is proven, from few draws."""
+    """Return an approximation of the floor that is proven, from few draws."""
     risk_of_ties = tie_risk(laws, confidence)
     draw_count = int(np.clip(DRAWS_OVER_PAIRS // len(laws) ** 2, *SCREENING_DRAWS))
     floors, _ = simulated_floors(laws, [beta], draws=draw_count, risk=risk_of_ties, random_state=0)
@@ -571,7 +571,7 @@ def screened_floor(laws: Sequence[BlockLaw], *, beta: float, confidence: float) 
 def expected_laws(
     plan: BlockPlan, row_counts: IntArray, *, equal_rows: FloatArray | None
 ) -> list[BlockLaw]:
-    """Return the laws that a plan has with so many rows, if as many of them tie as expected."""
+    """Return the laws that a plan has with these numbers of rows, if as many tie as expected."""
     tree = single_score_tree(plan.block_count, ways=plan.ways)
     tied = [None] * row_counts.size
     if equal_rows is not None:
@@ -714,7 +714,7 @@ def likely_variations(cells: IntArray, row_counts: IntArray) -> FloatArray:
 
 
 def are_to_hide(row_counts: IntArray) -> BoolArray:
-    """Return which pairs of strata are held to the largest variation: those with the largest one.
+    """Return for which pairs of strata the variation is limited: those with the largest stratum.
 
     A classifier tells a group from the rest, and most of the rest are rows of the largest.
     """
@@ -730,7 +730,7 @@ def are_to_hide(row_counts: IntArray) -> BoolArray:
 def approximate_floors(
     cells: IntArray, row_counts: IntArray, *, moved: FloatArray, beta: float, confidence: float
 ) -> FloatArray:
-    """Return the floor of each pair of strata, about; 1 on the diagonal."""
+    """Return approximate floors of all pairs of strata; 1 on the diagonal."""
     pair_count = max(row_counts.size * (row_counts.size - 1), 1)
     z = -float(ndtri((1 - confidence) / pair_count))
     density = float(np.exp(-(ndtri(beta) ** 2) / 2) / np.sqrt(2 * np.pi))
@@ -774,7 +774,7 @@ def rows_to_prove(
     may_tie = (cells > 1) & (laws[0].tied is not None)
 
     def is_enough(growth: float) -> bool:
-        # Of more rows, the same share ties with a cut.
+        # If there are more rows, the same share of them ties with a cut.
         limits = binomial_upper_limit(growth * tied, growth * rows, tie_risk)
         floors = approximate_floors(
             cells,
@@ -882,8 +882,8 @@ def assumptions(
     )
     if is_divided and not is_keyed:
         draws += (
-            "; a draw divides rows over blocks or records, and of rows with the same content it "
-            "tells only those of one call apart: the limit does not hold for rows that are "
+            "; a draw divides rows over blocks or records, and rows with the same content get "
+            "different draws only within one call: the limit does not hold for rows that are "
             "repaired in separate calls"
         )
     listed = [
@@ -920,8 +920,8 @@ def with_other_columns(proof: Proof, names: Sequence[str]) -> Proof:
     A file is fitted by the columns that the repair needs, so its proof does not know the others.
     """
     kept = [text for text in proof.assumptions if NOT_PROVEN not in text]
-    place = 1 + next(index for index, text in enumerate(kept) if text.startswith(ONLY_REPAIRED))
-    assumed = (*kept[:place], *unproven_columns(names), *kept[place:])
+    end = 1 + next(index for index, text in enumerate(kept) if text.startswith(ONLY_REPAIRED))
+    assumed = (*kept[:end], *unproven_columns(names), *kept[end:])
     return replace(proof, assumptions=assumed)
 
 

@@ -127,7 +127,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, PlainRepai
     model_ : BlockModel or Model
         What was learned: blocks, or columns each by itself.
     proof_ : Proof or None
-        What is proven for every rule on the repaired columns; None of a repair by column.
+        What is proven for every rule on the repaired columns; None for a repair by column.
     seed_ : int
         The seed of all draws: `random_state`, or the one that was taken for None.
     notes_ : tuple of str
@@ -208,7 +208,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, PlainRepai
     ) -> Proof:
         """Return what is proven at another beta, threshold or confidence, or at this amount.
 
-        Nothing is fitted anew, and the number of blocks stays. By default all are as fitted.
+        Nothing is fitted again, and the number of blocks stays. By default all are as fitted.
         """
         check_is_fitted(self)
         self._check_fitted_options()
@@ -329,7 +329,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, PlainRepai
         return replace(rows, array=array)
 
     def _lacks_only_the_outcome(self, rows: Rows) -> bool:
-        """Return whether rows have the fitted columns but for the outcome: new rows have none."""
+        """Return whether rows lack only the outcome, which new rows do not have."""
         names = [
             name
             for name in getattr(self, "feature_names_in_", ())

@@ -197,7 +197,7 @@ def read_cuts(reader: Reader, tree: CutTree, *, stratum_count: int) -> Cuts:
 def read_law(
     reader: Reader, tree: CutTree, *, depth: int, row_count: int, is_keyed: bool
 ) -> BlockLaw:
-    """Read the law of one stratum's shares: the one that so many placing rows have."""
+    """Read the law of one stratum's shares: the one that its number of placing rows has."""
     spacings, leaves = (reader.array(key, 1, dtype=np.int64) for key in ("spacings", "leaves"))
     placing_count = sum(spacings.tolist()) - 1
     reader.require(

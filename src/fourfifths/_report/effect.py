@@ -35,7 +35,7 @@ def effect_document(effect: RepairEffect) -> Document:
                 f"strongest auditor fell from {number(effect.before.balanced_error_rate)} to "
                 f"{number(effect.after.balanced_error_rate)} ({effect.after.strongest}). Values "
                 "that only one stratum can have give it away; a repair by blocks (scope blocks) "
-                "makes none."
+                "writes none of them."
             )
             sentences.append(Sentence(text=warning, is_marked=True))
     sheets.append(

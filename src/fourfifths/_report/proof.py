@@ -13,9 +13,9 @@ LIMITS_LEGEND = (
     "with which any classifier can predict the group of new rows, 0.5 is guessing; "
 )
 LEGEND = (
-    "placing rows: those at which the group was cut, the score was learned on others; parts: how "
-    "many the group was cut into; if these are fewer than the blocks, a draw divides the rows of a "
-    "part over its blocks. Not legal advice."
+    "placing rows: the rows by which the group was cut; the score was learned on other rows; "
+    "parts: into how many the group was cut; if there are fewer parts than blocks, a draw divides "
+    "the rows of a part over its blocks. Not legal advice."
 )
 
 

@@ -87,7 +87,7 @@ def has_proof(curve: Tradeoff) -> bool:
 
 
 def choice_sentence(chosen: Point | None) -> Sentence:
-    """Return which point to take; that there is none stands out."""
+    """Return which point to take; the sentence stands out if there is none."""
     if chosen is None:
         return Sentence(
             text="No point has an interval of the impact ratio that lies within 0.8 to 1.25.",

@@ -88,5 +88,5 @@ def whole_file(claim: Claim) -> str:
 
 
 def named(names: Sequence[str]) -> str:
-    """Return all names, or that there are none."""
+    """Return all names, or the word none."""
     return ", ".join(names) or "none"

@@ -187,8 +187,8 @@ def adjusted_rates(
     (0.5, -0.25)
     """
     group_count = int(groups.max()) + 1
-    others = [group for group in range(group_count) if group != reference]
-    dummies = (groups[:, None] == np.array(others)[None, :]).astype(np.float64)
+    compared_groups = [group for group in range(group_count) if group != reference]
+    dummies = (groups[:, None] == np.array(compared_groups)[None, :]).astype(np.float64)
     constant = np.ones((n.size, 1))
     fit = fit_logistic(np.hstack([constant, dummies, controls]), selected=selected, n=n)
 
@@ -196,9 +196,9 @@ def adjusted_rates(
     total = n.sum()
     rate = np.empty(group_count)
     gradient = np.empty((group_count, fit.coefficients.size))
-    after_groups = 1 + len(others)
+    after_groups = 1 + len(compared_groups)
     group_terms = np.zeros(group_count)
-    group_terms[others] = fit.coefficients[1:after_groups]
+    group_terms[compared_groups] = fit.coefficients[1:after_groups]
     from_controls = fit.coefficients[0] + controls @ fit.coefficients[after_groups:]
     for group in range(group_count):
         log_odds = from_controls + group_terms[group]
@@ -206,7 +206,7 @@ def adjusted_rates(
         slope = n * expit(log_odds) * expit(-log_odds) / total
         gradient[group, 0] = slope.sum()
         gradient[group, 1:after_groups] = [
-            slope.sum() if column == group else 0.0 for column in others
+            slope.sum() if column == group else 0.0 for column in compared_groups
         ]
         gradient[group, after_groups:] = slope @ controls
 
@@ -229,7 +229,7 @@ def adjusted_rates(
     log_ratio = np.log(rate / rate[reference])
     ratio_error = standard_error(log_gradient - log_gradient[reference])
     term_error = np.zeros(group_count)
-    term_error[others] = np.sqrt(np.diag(fit.covariance)[1:after_groups])
+    term_error[compared_groups] = np.sqrt(np.diag(fit.covariance)[1:after_groups])
     wald = np.divide(group_terms, term_error, out=np.zeros(group_count), where=~is_reference)
 
     def compared(figures: FloatArray) -> FloatArray:

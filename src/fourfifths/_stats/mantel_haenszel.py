@@ -28,7 +28,7 @@ Pooling = Literal["sensible", "doubtful", "not tested"]
 CONSISTENCY_LEVEL = 0.05
 # Multiplications that the exact distribution may take: a fraction of a second.
 MAX_EXACT_STEPS = 2 * 10**8
-# Of two probabilities that are equal but for rounding, both count as extreme; as in R.
+# Two probabilities that differ only by rounding both count as extreme, as in R.
 TIED_PROBABILITIES = 1e-7
 NO_COMPARISON = "no stratum has both groups and both outcomes"
 TOO_FEW_STRATA = "fewer than two strata have both groups and both outcomes, or the odds ratio is 0"

@@ -31,7 +31,7 @@ MIN_DEVIATION = 1e-300
 TIE_TOLERANCE = 1e-10
 DEFAULT_POWER = 0.8  # the usual choice, after Cohen (1988)
 DETECTABLE_TOLERANCE = 1e-11
-# Halving alone would reach any tolerance within so many steps.
+# Halving alone would reach any tolerance within this many steps.
 MAX_ROOT_STEPS = 100
 # With more tables than this, the power of Fisher's test is that of z with a continuity correction.
 MAX_FISHER_TABLES = 500_000
@@ -169,7 +169,7 @@ def phi(
 ) -> FloatArray:
     """Return the phi coefficient, the correlation of membership and selection, in [-1, 1]."""
     total = np.add(n, n_reference, dtype=np.float64)
-    # Of a two-by-two table, z squared is the chi-squared statistic, and phi squared that / N.
+    # In a two-by-two table, z squared is the chi-squared statistic, and phi squared that / N.
     return z_statistic(selected, n, selected_reference, n_reference) / np.sqrt(total)
 
 
@@ -245,7 +245,7 @@ def fisher_test(
 
 
 def at_most_as_likely(probability: FloatArray, observed: int) -> tuple[float, float]:
-    """Return a two-sided exact p-value and its mid-p: how probable it is to be no likelier.
+    """Return a two-sided exact p-value and its mid-p: the chance of a count that is no likelier.
 
     Parameters
     ----------
@@ -582,7 +582,7 @@ class FisherPower:
         return float(np.sum(np.exp(log) * self.rejections))
 
     def detectable_ratio(self, power: float) -> float:
-        """Return the ratio at which the power is this one; NaN if it is less at a ratio of 0."""
+        """Return the ratio with this power; NaN if even a ratio of 0 has less."""
         if self.at(0.0) < power:
             return math.nan
         return float(
@@ -596,7 +596,7 @@ class FisherPower:
 
 
 def no_likelier_sums(probability: FloatArray) -> FloatArray:
-    """Return for each table how probable those are that are no likelier, row by row."""
+    """Return how probable it is, for each table of a row, that a table is no likelier."""
     order = np.argsort(probability, axis=1)
     likely = np.take_along_axis(probability, order, axis=1)
     sums = np.cumsum(likely, axis=1)
@@ -617,7 +617,7 @@ def likely_range(n: int, rate: float) -> tuple[int, int]:
 
 
 def log_ways(n: int, count: IntArray) -> FloatArray:
-    """Return the logarithm of the number of ways to choose so many of n."""
+    """Return the logarithm of the number of ways to choose some of n."""
     return np.asarray(gammaln(n + 1) - gammaln(count + 1) - gammaln(n - count + 1))
 
 

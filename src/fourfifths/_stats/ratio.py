@@ -351,7 +351,7 @@ class Extreme:
     above : int array
         The group's rate is too high with fewer selections of the reference than this.
     below : int array
-        It is too low with so many selections of the reference, or more.
+        It is too low with this many selections of the reference, or more.
     """
 
     above: IntArray

@@ -28,7 +28,7 @@ from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._stats.proportions import bisect, fisher_test
 
 SIMULATED_TABLES = 9_999
-# Once so many of them are as extreme as the observed table, no more are simulated.
+# Once this many of them are as extreme as the observed table, no more are simulated.
 # A p-value up to 0.05 rests on fewer, so the limit changes none of them.
 ENOUGH_EXTREME_TABLES = 500
 # Nor are more simulated if this many of the first ones are, which makes all p-values 0.1 or more.
@@ -113,11 +113,12 @@ def chosen_reference_p(
 
     Examples
     --------
-    Of six groups, the lowest and the highest rate differ with a Fisher p of .013.
+    Of six groups, the lowest and the highest rate differ with a Fisher p of .013. From 400,000
+    tables, the p-values are .084, .187, .346, .753 and .952.
 
     >>> selected = [20, 22, 24, 28, 31, 37]
-    >>> chosen_reference_p(selected, [100] * 6, reference=5).round(2).tolist()
-    [0.08, 0.2, 0.36, 0.76, 0.94, nan]
+    >>> chosen_reference_p(selected, [100] * 6, reference=5).round(1).tolist()
+    [0.1, 0.2, 0.3, 0.8, 1.0, nan]
     """
     x, sizes = np.asarray(selected, dtype=np.int64), np.asarray(n, dtype=np.int64)
     group_count, total = sizes.size, int(sizes.sum())
@@ -256,10 +257,11 @@ def xlogx(counts: FloatArray | IntArray) -> FloatArray:
 def range_p(z: ArrayLike, *, group_count: int) -> FloatArray:
     """Return the p-value of z against a reference that was chosen among several groups.
 
-    It is the probability that the largest and the smallest of so many independent standard normals
-    differ by sqrt(2) |z| or more (Tukey's range; for groups of unequal size Kramer's form, which
-    Hayter proved to be valid). It takes the place of `chosen_reference_p` where sampling weights
-    leave effective sizes instead of counts. With two groups, it is the two-sided p-value of z.
+    It is the probability that the largest and the smallest of `group_count` independent standard
+    normals differ by sqrt(2) |z| or more (Tukey's range; for groups of unequal size Kramer's form,
+    which Hayter proved to be valid). It takes the place of `chosen_reference_p` where sampling
+    weights leave effective sizes instead of counts. With two groups, it is the two-sided p-value of
+    z.
 
     Parameters
     ----------

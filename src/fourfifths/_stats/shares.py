@@ -285,7 +285,7 @@ def lower_limits(samples: FloatArray, risk: float) -> FloatArray:
 
 
 def joint_order_statistics(samples: FloatArray, violated: int) -> FloatArray:
-    """Return the order statistic of each figure, of one rank for all, that so many draws violate.
+    """Return an order statistic of each figure, all of one rank, that `violated` draws violate.
 
     Examples
     --------
@@ -300,7 +300,7 @@ def joint_order_statistics(samples: FloatArray, violated: int) -> FloatArray:
 
 
 def draws_needed(risk: float) -> int:
-    """Return of how many draws `lower_limits` takes at least the lowest few.
+    """Return how many draws `lower_limits` needs so that it takes at least the lowest few.
 
     Examples
     --------

@@ -22,7 +22,7 @@ PERMUTATIONS = 1999
 # Numbers of selections so far below the expected one have a p-value of about 1e-15 or less.
 LISTED_DEVIATIONS, LISTED_MORE = 8.0, 30
 PERMUTATIONS_AT_ONCE = 100
-# Up to so many rows it is faster to draw rows than to draw the number of each cell.
+# Up to this many rows it is faster to draw rows than to draw the number of each cell.
 MAX_DRAWN_ROWS = 1_000_000
 MAX_PERMUTED_ROWS = 999_999_999  # numpy draws from no more
 
@@ -99,7 +99,7 @@ class LowerTails:
     start : int array
         Where the list of each subgroup begins in `p`.
     p : float array
-        The probability of so many selections or fewer, if all rows are alike.
+        The probability of this many selections or fewer, if all rows are alike.
     """
 
     first: IntArray
@@ -123,9 +123,9 @@ class LowerTails:
         x = np.arange(length.sum()) - np.repeat(start - first, length)
         size = n[subgroup]
 
-        def log_ways(total: IntArray | int, part: IntArray) -> FloatArray:
+        def log_ways(total: IntArray | int, chosen: IntArray) -> FloatArray:
             return np.asarray(
-                gammaln(np.add(total, 1)) - gammaln(part + 1) - gammaln(total - part + 1)
+                gammaln(np.add(total, 1)) - gammaln(chosen + 1) - gammaln(total - chosen + 1)
             )
 
         probability = np.exp(

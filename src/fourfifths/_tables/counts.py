@@ -196,7 +196,7 @@ def count(
     weight_sum = counts.sums["weight"]
     if weights_are == "counts":
         persons = replace(counts, rows=weight_sum, weight=weight_sum, weight_squared=weight_sum)
-        # A line that counts 0 persons holds no one, so it is no cell.
+        # A line that counts 0 persons holds no one, so it is not a cell.
         return persons.take(weight_sum > 0)
     squared = counts.sums["squared"]
     return replace(counts, weight=weight_sum, weight_squared=squared, exact=False)
@@ -354,7 +354,7 @@ def check_one_row_per_person(table: Table, counts: Counts, roles_columns: Sequen
 
 
 def _is_crossed(table: Table, columns: Sequence[str], row_count: int) -> bool:
-    """Return whether rows are combinations of a few categories, each there once."""
+    """Return whether rows are combinations of a few categories, and each occurs once."""
     if row_count > MAX_CELLS or any(
         table.dtype(name).is_numeric() or table.dtype(name).is_nested() for name in columns
     ):

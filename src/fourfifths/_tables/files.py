@@ -285,11 +285,11 @@ def open_file(
 def check_reading(path: Path, kind: FileKind, reading: Reading) -> None:
     """Raise if the user says something that has no meaning for a file of this kind."""
     if reading.sheet is not None and kind != "workbook":
-        raise OptionError(f"sheet={reading.sheet!r}: {path} is no workbook; leave it out")
+        raise OptionError(f"sheet={reading.sheet!r}: {path} is not a workbook; leave it out")
     if reading.header_row is not None and kind in ("parquet", "json"):
         raise OptionError(f"header_row={reading.header_row}: {path} has no line of names")
     if reading.hive and kind != "parquet":
-        raise OptionError(f"hive=True: {path} is no folder of Parquet files; leave it out")
+        raise OptionError(f"hive=True: {path} is not a folder of Parquet files; leave it out")
 
 
 def parquet_files(path: Path) -> tuple[Path, ...]:
@@ -310,7 +310,7 @@ def parquet_files(path: Path) -> tuple[Path, ...]:
         if name.is_file() and name.name.lower().endswith(".parquet") and name.name[0] not in "._"
     )
     if not files and not path.is_dir():
-        raise TableError(f"{path}: no Parquet file has such a name")
+        raise TableError(f"{path}: no Parquet file has a name like that")
     return tuple(files)
 
 
@@ -417,7 +417,7 @@ def first_bytes(path: Path) -> bytes:
             raise TableError(f"{path}: cannot be read: it is a folder; name a file in it")
         # Opening a pipe would wait for its writer, and a device may never end.
         if not stat.S_ISREG(mode):
-            raise TableError(f"{path}: is no file but a pipe or a device; save its rows to a file")
+            raise TableError(f"{path}: is a pipe or a device; save its rows to a file")
         with _open_bytes(path) as stream:
             return stream.read(64)
     except FileNotFoundError:
@@ -437,7 +437,7 @@ def check_start(path: Path, kind: FileKind) -> None:
     if kind == "parquet" and not start.startswith(PARQUET_MAGIC):
         raise TableError(f"{path}: its name says Parquet, but the file is not Parquet")
     if kind == "workbook" and not start.startswith(ZIP_MAGIC):
-        remedy = "remove its password" if start.startswith(OLD_EXCEL_MAGIC) else "save it anew"
+        remedy = "remove its password" if start.startswith(OLD_EXCEL_MAGIC) else "save it again"
         raise TableError(
             f"{path}: its name says Excel workbook, but the file is not, or is locked; {remedy}"
         )
@@ -784,7 +784,7 @@ def encoding_of(path: Path) -> Encoding:
 
 
 def halves_of_utf16(head: bytes) -> Literal["utf-16-le", "utf-16-be"] | None:
-    """Return how a file is UTF-16 that does not say so at its start; None if it is not.
+    """Return which UTF-16 a file without a byte order mark is in; None if it is not UTF-16.
 
     Every second byte of plain letters is then 0, and none of the others is.
 
@@ -941,7 +941,7 @@ def find_header(records: Sequence[Sequence[str]]) -> Header | None:
 
 
 def is_header(cells: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether a record is evidently no row of the table below it."""
+    """Return whether a record is evidently not a row of the table below it."""
     names = [cell.strip() for cell in cells]
     words = [name for name in names if name]
     if len(set(words)) < len(words) or any(is_value(word) for word in words):
@@ -1007,7 +1007,7 @@ def in_one_line(error: BaseException) -> str:
     """Return an engine's message in one line, without the error's class and the engine's advice."""
     message = str(error).strip().partition("Possible ")[0]
     if "state machine" in message:
-        return "its lines end in different ways, or a quote is not closed; save it as CSV anew"
+        return "its lines end in different ways, or a quote is not closed; save it as CSV again"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return "; ".join(lines[:3]).partition("Error: ")[2] or "; ".join(lines[:3])
 

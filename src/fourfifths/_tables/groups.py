@@ -165,7 +165,7 @@ def read_day(column: str, day: Any) -> date:
         return date.fromisoformat(str(day))
     except ValueError:
         raise OptionError(
-            f"ages: the day of {column!r} is {day!r}; expected one as in '2026-01-01'"
+            f"ages: the day of {column!r} is {day!r}; expected a date such as '2026-01-01'"
         ) from None
 
 
@@ -178,7 +178,7 @@ def age_advice(column: str) -> str:
 
 
 def completed_years(born: date, on: date) -> int:
-    """Return an age in completed years; who was born on 29 February turns a year older on 1 March.
+    """Return an age in completed years; a person born on 29 February turns a year older on 1 March.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def with_ages(table: Table, column: str, on: date) -> Table:
         rows, fault = (unborn, f"after {on}") if unborn else (old, f"over {MAX_AGE} years before")
         raise ColumnError(
             f"ages: column {column!r}: {rows:,} dates of birth are {fault}"
-            f"{'' if unborn else f' {on}'}; correct or empty such cells, or give another day"
+            f"{'' if unborn else f' {on}'}; correct or empty these cells, or give another day"
         )
     return table
 
@@ -311,7 +311,7 @@ class Tally:
     weight, weight_selected : float array
         Sum of weights; rates are ratios of these.
     effective : float array
-        The effective sample size: so many persons, each counted once, would give a rate of the
+        The effective sample size: this many persons, each counted once, would give a rate of the
         same variance, linearised. `rows` where persons are counted.
     """
 
@@ -416,7 +416,7 @@ def find_value(
     message: str,
     error: type[FourfifthsError] = GroupError,
 ) -> Value:
-    """Return the value that the user's `name` means: the same, of the same text, or number.
+    """Return the value that the user's `name` means: the same value, text or number.
 
     The shell and saved files know only texts, so "1" may have to mean 1 or 1.0; and of a text, case
     and spaces may differ. If no value, or more than one, is meant, raise `error` with the message

@@ -144,7 +144,7 @@ def checked_key(rows: Rows, key: str) -> nw.Series[Any]:
     if missing.size:
         raise ColumnError(
             f"key={key!r}: row {rows.first_row + int(missing[0])} has no key; expected one in each "
-            "row; leave such rows out, or take another column"
+            "row; leave these rows out, or take another column"
         )
     return column
 
@@ -152,7 +152,7 @@ def checked_key(rows: Rows, key: str) -> nw.Series[Any]:
 def repeated_key(key: str, value: Any, *, repeated_rows: int) -> ColumnError:
     """Return the error for a key that several rows have."""
     return ColumnError(
-        f"key={key!r}: the key {value!r} is there more than once (rows that repeat a key: "
+        f"key={key!r}: the key {value!r} occurs more than once (rows that repeat a key: "
         f"{repeated_rows:,}); expected a different key in each row"
     )
 

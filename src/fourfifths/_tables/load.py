@@ -254,7 +254,7 @@ class Rows:
     def _column_numbers(
         self, column_type: ColumnType, unseen: Literal["error", "keep"]
     ) -> FloatArray:
-        """Return a column of a dataframe as numbers, without a search for missing values if so."""
+        """Return a dataframe's column as numbers; plain ones need no search for missing values."""
         column = self.dataframe[column_type.name]
         is_number = column_type.kind in ("number", "integer") and not self.unknown
         if is_number and column.dtype.is_float():
@@ -444,7 +444,7 @@ def _json_texts(column: Any) -> Any:
 
 
 def _scanned_rest(lines: Any, rewritten: Any, name: str, texts: Any) -> Any:
-    """Return rewritten lines; those that are null are read key by key, and written so.
+    """Return rewritten lines; those that are null are read and written key by key.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ class Roles:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns whose values are counted apart, and are people's: not numbers in bands."""
+        """The columns whose values are counted apart as people wrote them: not numbers in bands."""
         keys = (*self.protected, *(name for name in (self.within, self.outcome) if name))
         return tuple(name for name in keys if name not in self.bands)
 
@@ -254,7 +254,7 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
 
 
 def unmatched_token(token: Value, values: Iterable[Value]) -> OptionError:
-    """Return the error for a token of `unknown` that is none of the values, with the nearest."""
+    """Return the error for a token of `unknown` that is not one of the values, with the nearest."""
     return OptionError(
         f"unknown={token!r}: never occurs in the columns that are used; correct it, or leave it "
         f"out{nearest(token, values)}"

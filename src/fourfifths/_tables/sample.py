@@ -217,8 +217,8 @@ def days_of(moments: FloatArray) -> NDArray[np.datetime64]:
     """
     is_missing = np.isnan(moments)
     # The first day of a month is 1, and January is 1.
-    whole = np.floor(np.where(is_missing, 0, moments)).astype(np.int64) - DAYS_PER_MONTH - 1
-    years, in_year = np.divmod(whole, MONTHS_PER_YEAR * DAYS_PER_MONTH)
+    day_count = np.floor(np.where(is_missing, 0, moments)).astype(np.int64) - DAYS_PER_MONTH - 1
+    years, in_year = np.divmod(day_count, MONTHS_PER_YEAR * DAYS_PER_MONTH)
     months = (years - 1970) * MONTHS_PER_YEAR + in_year // DAYS_PER_MONTH
     first = months.astype("datetime64[M]").astype("datetime64[D]")
     days: NDArray[np.datetime64] = first + (in_year % DAYS_PER_MONTH).astype("timedelta64[D]")
@@ -345,7 +345,7 @@ def draws_query(rows: str, random_state: int) -> str:
 
 
 def _seed_offset(random_state: int) -> int:
-    """Return where a seed begins to count: samples must not be each other moved by some rows."""
+    """Return where a seed begins to count, so that one sample is not another moved by some rows."""
     digest = hashlib.sha256(str(int(random_state)).encode()).digest()
     return int.from_bytes(digest[:4], "big")
 
@@ -471,7 +471,7 @@ def _fetch_spark(
 
 
 def _draw_cuts(quotas: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    """Return a limit of the draws for each group, which a little more than its quota pass.
+    """Return a limit of the draws for each group; a few more rows than its quota are below it.
 
     The number that passes varies by about its square root, so eight of those leave no group short.
     """

@@ -105,7 +105,7 @@ class Strata:
         """Return the error for rows whose stratum was not fitted, the first of which is named."""
         return GroupError(
             f"{' & '.join(self.by)}: {value!r} in row {row} is not one of the strata that were "
-            f"fitted ({listed(self.labels)}); {row_count:,} rows are like that; fit with such "
+            f"fitted ({listed(self.labels)}); {row_count:,} rows are like that; fit with these "
             "rows, or fit with unseen='keep', which leaves them as they are"
         )
 
@@ -188,7 +188,7 @@ def _band_labels(rows: Rows, cut: Bands) -> Any:
 
 
 def _passed_columns(rows: Rows, values: Any) -> list[Any]:
-    """Return the columns of values that came with the data, not in it."""
+    """Return the columns of values that were passed beside the data."""
     if values is None:
         raise GroupError(
             "protected: name the protected columns of a dataframe, Repairer(protected='sex'), or "
@@ -256,12 +256,14 @@ def fit_strata(
     groups, codes = _joined(spelled)
     name = " & ".join(by)
     if len({written(group) for group in groups}) < len(groups):
-        raise GroupError(f"{name}: holds the same value as text and as a number; make all text")
+        raise GroupError(
+            f"{name}: holds the same value as text and as a number; make it text in all rows"
+        )
     missing_count = int(_sizes(codes, len(groups), row_counts)[UNKNOWN])
     if missing_count and unseen == "error":
         raise GroupError(
             f"{name}: {missing_count:,} rows have no value; give each row one, or take "
-            "unseen='keep' to leave such rows as they are"
+            "unseen='keep' to leave these rows as they are"
             + "".join(f" ({note})" for note in rows.value_notes if "not known" in note)
         )
     if len(groups) < 2:

@@ -221,7 +221,7 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
     for option in ("sheet", "header_row"):
         if getattr(reading, option) is not None:
             raise OptionError(
-                f"{option}={getattr(reading, option)!r}: the table is no file; leave it out"
+                f"{option}={getattr(reading, option)!r}: the table is not a file; leave it out"
             )
     return _wrap(source, name="the table", reading=reading)
 
@@ -229,7 +229,7 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
 def dataset_called(source: TableLike) -> datasets.Dataset | None:
     """Return the shipped data set that has this name, None if there is none.
 
-    Only files have an ending: a name with a dot in it is no data set's.
+    Only files have an ending: a name with a dot in it does not belong to a data set.
     """
     if isinstance(source, str) and "." not in source and source in datasets.names():
         return datasets.load(source)

@@ -362,7 +362,7 @@ def to_numbers(
     if new_rows.size and unseen == "error":
         raise ColumnError(
             f"column {column_type.name!r}: {column[int(new_rows[0])]!r} is not one of the "
-            f"categories {listed(column_type.categories)}; leave such rows out, fit with them, or "
+            f"categories {listed(column_type.categories)}; leave these rows out, fit with them, or "
             "fit with unseen='keep'"
         )
     return codes
@@ -401,7 +401,7 @@ def _category_codes(column: nw.Series[Any], categories: Sequence[Any]) -> FloatA
     if pa.types.is_dictionary(values.type):
         values = values.cast(values.type.value_type)
     category_values: Any = pa.array(categories).cast(values.type)
-    # A value set without null, so null is none of its members.
+    # A value set without null, so null is not one of its members.
     return np.asarray(
         pc.index_in(values, value_set=category_values)
         .cast(pa.float64())

@@ -65,7 +65,7 @@ NOT_KNOWN = frozenset(
 )
 # These mean it of a group, but may be a decision: a loan that was declined, an offer refused.
 NOT_KNOWN_GROUPS = NOT_KNOWN | {"declined", "decline", "refused", "withheld"}
-# In a column of numbers, these are no numbers either.
+# In a column of numbers, these are not numbers either.
 NOT_KNOWN_NUMBERS = NOT_KNOWN_GROUPS | {"na", "none", "nil", "not applicable"}
 # As a group these may be either: they stay one, and a note asks.
 PERHAPS_NOT_KNOWN = frozenset({"na", "none", "not applicable"})
@@ -181,7 +181,7 @@ class MissingText:
 
 
 def folded(text: str) -> str:
-    r"""Return a text without what people do not mean by it: case, and spaces around or doubled.
+    r"""Return a text without differences that mean nothing: case, and outer or doubled spaces.
 
     Examples
     --------
@@ -205,8 +205,8 @@ def whole_number(text: str) -> str:
     >>> [whole_number(text) for text in ("1.0", "10.00", "01.0", "1.5", "v1.0")]
     ['1', '10', '01.0', '1.5', 'v1.0']
     """
-    whole = re.fullmatch(r"(0|[1-9]\d*)\.0+", text)
-    return whole[1] if whole else text
+    match = re.fullmatch(r"(0|[1-9]\d*)\.0+", text)
+    return match[1] if match else text
 
 
 def means_not_known(text: str, role: ValueRole, known: Iterable[Any] = ()) -> bool:
@@ -355,7 +355,7 @@ def rows_text(row_count: float) -> str:
 
 
 def matching_token(value: Any, unknown: Sequence[Any], reading: Reading) -> Any:
-    """Return which of the user's tokens for "not known" a value is; None if it is none of them."""
+    """Return which of the user's tokens for "not known" a value is; None if it is not a token."""
     for token in unknown:
         if isinstance(value, bool):
             is_token = str(token).strip().lower() == str(value).lower()
@@ -521,13 +521,13 @@ class NumberText:
 
     @classmethod
     def of_plain(cls, text: str) -> NumberText:
-        """Return a number that Python reads, too."""
+        """Return a number that Python can read as well."""
         decimals: tuple[DecimalMark, ...] = (".",) if "." in text else (".", ",")
         return cls(readings=dict.fromkeys(decimals, float(text)), unit="")
 
     @classmethod
     def of(cls, text: str) -> NumberText | None:
-        """Return what a text can mean as a number, or None if it is none.
+        """Return what a text can mean as a number, or None if it is not a number.
 
         Examples
         --------
@@ -557,7 +557,7 @@ class NumberText:
 
     @property
     def decides(self) -> DecimalMark | None:
-        """The decimal mark that this text shows its column to have; None if it shows none."""
+        """The decimal mark that this text shows; None if it shows none."""
         return next(iter(self.readings)) if len(self.readings) == 1 else None
 
     @property
@@ -581,7 +581,7 @@ class NumberFormat:
     is_percent: bool = False
 
     def plain(self, column: Any) -> Any:
-        """Return a column, or expression, of such texts as texts that every library reads."""
+        """Return a column, or expression, of these texts as texts that every library reads."""
         text = column.str.strip_chars()
         text = text.str.replace_all(rf"{_CURRENCY}|[%)+{_APOSTROPHES}{_SPACES}]", "")
         text = text.str.replace_all(rf"[({_MINUS}]", "-")
@@ -589,7 +589,7 @@ class NumberFormat:
         return text.str.replace_all(self.decimal, ".", literal=True)
 
     def check_unit(self, name: str, fitted_format: NumberFormat) -> None:
-        """Raise unless numbers are in percent if those were that a repair was fitted to."""
+        """Raise if these numbers are in percent and those of the fit are not, or the reverse."""
         if self.is_percent != fitted_format.is_percent:
             fitted, new = (
                 "are in percent" if number_format.is_percent else "are not in percent"
@@ -625,7 +625,7 @@ PLAIN = NumberFormat()
 
 @dataclass(frozen=True, kw_only=True)
 class NumberTexts:
-    """What the different texts of a column are that are not plainly numbers.
+    """The different texts of a column that are not plain numbers, and what they are.
 
     Attributes
     ----------
@@ -680,8 +680,8 @@ class NumberTexts:
         example = next(iter(examples), None)
         if decimal is not None and example not in (None, decimal):
             raise ColumnError(
-                f"column {name!r}: decimal={decimal!r}, but {examples[example]!r} is no number "
-                "with that decimal mark; correct such cells, or give the other mark"
+                f"column {name!r}: decimal={decimal!r}, but {examples[example]!r} is not a "
+                "number with that decimal mark; correct these cells, or give the other mark"
             )
         ambiguous = next((text for text, number in numbers.items() if number.is_ambiguous), None)
         if ambiguous is not None and example is None and decimal is None:
@@ -708,7 +708,7 @@ class NumberTexts:
                 f"taken for missing ({rows_text(missing_rows)})"
             )
         numbers = {text: number_format.number(text) for text in self.numbers}
-        # Of what every library reads alike there is nothing to say.
+        # What every library reads alike needs no note.
         texts = [
             text for text, number in numbers.items() if not is_number(text) or float(text) != number
         ]
@@ -895,7 +895,7 @@ def _plain_numbers(text: nw.Series[Any], distinct: nw.Series[Any]) -> nw.Series[
 
 
 def _clear_examples(distinct: nw.Series[Any]) -> list[str]:
-    """Return a plain number with a decimal point and one without, if there are such texts."""
+    """Return a plain number with a decimal point and one without, as far as they occur."""
     clear = distinct.filter(distinct.str.contains(CLEAR_NUMBER))
     has_point = clear.str.contains(".", literal=True)
     return [*clear.filter(has_point).head(1).to_list(), *clear.filter(~has_point).head(1).to_list()]
@@ -910,7 +910,7 @@ def check_words(
     if number_rows and all(INFINITY.fullmatch(word) for word in words):
         raise ColumnError(
             f"column {name!r}: expected finite numbers, found {listed(words, limit=3)}; correct or "
-            "empty such cells, or leave the column out"
+            "empty these cells, or leave the column out"
         )
     remedy = f"unknown={[str(word) for word in words[:3]]!r}"
     if number_rows < MIN_NUMBER_SHARE * row_count:
@@ -923,7 +923,7 @@ def check_words(
     raise ColumnError(
         f"column {name!r}: {number_rows:,} of {row_count:,} values are numbers, but "
         f"{listed(words, limit=3)} {'is' if len(words) == 1 else 'are'} not; correct or "
-        f"empty such cells, or, if they mean that the value is missing, give {remedy}"
+        f"empty these cells, or, if they mean that the value is missing, give {remedy}"
     )
 
 
@@ -950,7 +950,7 @@ _MONTHS = "january february march april may june july august september october n
 
 
 def date_readings(text: str) -> dict[DayOrder, date]:
-    """Return the days that a text can mean; none if it is no date with a year of four digits.
+    """Return the days that a text can mean; none if it is not a date with a year of four digits.
 
     Examples
     --------
@@ -996,7 +996,7 @@ def date_readings(text: str) -> dict[DayOrder, date]:
 
 
 def _month(name: str) -> str:
-    """Return the number of a month from its English name or the start of it; "0" if it is none."""
+    """Return the number of a month from the start of its English name; "0" if it is not a month."""
     numbers = [
         str(number) for number, month in enumerate(_MONTHS.split(), 1) if month.startswith(name)
     ]
@@ -1026,7 +1026,7 @@ def read_dates(name: str, texts: Iterable[str], known: Sequence[Any] = ()) -> di
         elif not means_not_known(text, "number", known):
             raise ColumnError(
                 f"ages: column {name!r} holds {text!r}; expected dates with a year of four digits, "
-                "as in 1980-12-31; correct or empty such cells"
+                "as in 1980-12-31; correct or empty these cells"
             )
     orders: tuple[DayOrder, ...] = ("day first", "month first")
     possible = [order for order in orders if all(order in days for days in readings.values())]

@@ -107,11 +107,11 @@ def read_workbook(path: Path, reading: Reading) -> tuple[Any, tuple[str, ...]]:
         ),
         f"{len(errors):,} cells with an error ({listed(sorted(set(errors.values())))}; the first "
         f"is {first_error}) in {listed(in_error)} as missing": errors,
-        f"{len(marks.hidden_rows):,} hidden rows, which count as the others do": marks.hidden_rows,
+        f"{len(marks.hidden_rows):,} hidden rows, which count like the others": marks.hidden_rows,
         f"{blank_rows:,} blank rows between the others left out": blank_rows,
     }
-    said = "; ".join(text for text, is_so in assumed.items() if is_so)
-    return table, (f"{path.name} was read with {said}",) if said else ()
+    assumptions = "; ".join(text for text, is_made in assumed.items() if is_made)
+    return table, (f"{path.name} was read with {assumptions}",) if assumptions else ()
 
 
 def chosen_sheet(path: Path, workbook: Any, reading: Reading) -> str:

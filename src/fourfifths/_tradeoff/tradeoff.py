@@ -323,7 +323,7 @@ def proof_notes(records: Sequence[Record], *, stratify_by: Sequence[str]) -> lis
 
 
 def make_repairer(data: Data, *, scope: Scope, confidence: float, random_state: int) -> Repairer:
-    """Return the repairer of a sweep, not fitted; it is fitted to who was selected.
+    """Return the repairer of a sweep, not yet fitted; it keeps who was selected.
 
     Strata of the protected columns were checked when the data were read. Other strata may be small
     or absent from the training rows, so these are pooled, and rows of unseen ones kept.

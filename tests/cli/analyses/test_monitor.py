@@ -36,7 +36,7 @@ def test_batches_are_added_one_by_one(shell, weeks, tmp_path):
     ("arguments", "message"),
     [
         (("w1.csv", *ROLES), "w1.csv: line 1 is not that of a log"),
-        (("log.jsonl",), "log.jsonl: no such log"),
+        (("log.jsonl",), "log.jsonl: there is no log yet"),
         (("log.jsonl", "--name", "x"), "--name: names the batch that is added; it needs --add"),
         (("l.jsonl", "--add", "w1.csv", "--batch", "sex"), "--add: counts a whole file"),
         (("l.jsonl", "--add", "w1.csv"), "protected: name at least one column"),

@@ -52,6 +52,16 @@ def test_figures_of_a_wide_table_are_never_broken():
 def test_the_parts_of_a_wide_table_are_of_like_width():
     widths = [sum(column_letters(sheet)) for sheet in narrow_sheets(CUTS)]
     assert min(widths) > max(widths) / 2
+    # A column takes 16 of 106 letters, so six of them fit: four and four, not six and two.
+    eight = Sheet(title="t", headers=("", *"abcdefgh"), rows=(("", *["0.986 +/- 0.1"] * 8),))
+    assert [len(part.headers) - 1 for part in narrow_sheets(eight)] == [4, 4]
+
+
+def test_a_word_of_a_head_is_not_broken():
+    # Figures of one letter, below words of 24. A column takes 27 of 106 letters, so three fit.
+    word = "antidisestablishmentaria"
+    sheet = Sheet(title="t", headers=("", *[word] * 4), rows=(("", *"1234"),))
+    assert [part.headers[1:] for part in narrow_sheets(sheet)] == [(word, word), (word, word)]
 
 
 def test_long_names_of_rows_give_way_to_figures():

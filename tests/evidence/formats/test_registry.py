@@ -82,7 +82,7 @@ def test_a_pack_names_all_that_is_to_be_installed():
         ".xlsx": ReportFormat(module="no_xlsx", function="render", extra="office"),
     }
     expected = (
-        r"out='r\.zip': has the report in every format.*pip install 'fourfifths\[pdf,office\]'"
+        r"out='r\.zip': the report in every format needs.*pip install 'fourfifths\[pdf,office\]'"
     )
     with pytest.raises(OptionError, match=expected):
         check_all_formats(Path("r.zip"), forms)

@@ -199,6 +199,8 @@ def test_everything_that_the_rule_asks_for_is_there_and_nothing_else():
     assert not any(part.charts for part in report.parts)
     text = ParsedPage(report_html(report)).text
     assert not any(word in text for word in ("Fisher", "4/5", "adverse impact"))
+    # No category is excluded.
+    assert "divided by the rate of the category with the highest rate. Applicants" in text
 
 
 def test_small_categories_are_excluded_with_the_reason():

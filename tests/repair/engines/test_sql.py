@@ -164,7 +164,7 @@ def test_unseen_strata_are_kept_if_asked_for():
     ("options", "changed", "error", "message"),
     [
         ({}, {}, OptionError, r"'a .*equal values are split at random.*ties='mid'"),
-        ({"columns": [GRADE]}, {}, ColumnError, r"category without order.*name the order"),
+        ({"columns": [GRADE]}, {}, ColumnError, r"categories have no order.*name the order"),
         ({"ties": "mid"}, {"amount": 0.5}, OptionError, r"amount=0.5: the rows .* are drawn"),
         ({"ties": "mid", "unknown": [3]}, {}, OptionError, r"unknown: .*NULL"),
         ({"ties": "mid", "unseen": "keep"}, {}, OptionError, r"exact_values=True"),

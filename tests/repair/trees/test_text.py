@@ -180,7 +180,7 @@ def test_a_node_of_a_category_needs_its_set() -> None:
     for value in ("99", "-1", "0.5", "inf"):
         changed = [*cuts[:at], value, *cuts[at + 1 :]]
         text = "\n".join([*lines[:cut], "threshold=" + " ".join(changed), *lines[cut + 1 :]])
-        with pytest.raises(ValueError, match="sets of categories that are there"):
+        with pytest.raises(ValueError, match="sets of categories that exist"):
             check_trees(with_sizes(text), column_count=3)
 
 

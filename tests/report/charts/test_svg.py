@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import pytest
 
@@ -151,6 +152,7 @@ def test_axes_and_legends_are_whole():
     )  # fmt: skip
     assert axis in words_of(curves)
     assert legend in words_of(curves)
+    assert f"ratio at beta of {LONG_GROUP}" in words_of(curves)
     compared = f"impact ratio, compared with {LONG_GROUP}"
     dot_chart = DotChart(title="t", alt="a", axis=compared, marks=(), limits=(0, 1))
     assert compared in words_of(dot_chart)
@@ -168,7 +170,14 @@ def test_every_line_of_text_is_inside_the_drawing():
     height = float(chart.get("viewBox").split()[-1])
     heights = [float(text.get("y")) for text in chart.iter("text")]
     assert max(heights) < height
-    assert len(set(heights)) >= 4  # ticks, two lines of the axis, the legend
+    lines = sorted(set(heights))
+    assert len(lines) >= 4  # ticks, two lines of the axis, the legend
+    # Letters are 13 pixels high, so lines that are closer to each other overlap.
+    assert min(below - above for above, below in pairwise(lines)) >= 13
+    alone = drawn(DotChart(title="t", alt="a", axis=axis, marks=(), limits=(0, 1)))
+    assert max(float(text.get("y")) for text in alone.iter("text")) < float(
+        alone.get("viewBox").split()[-1]
+    )
 
 
 def test_no_line_runs_through_the_name_of_a_group():

@@ -22,6 +22,7 @@ COLUMNS: dict[str, list[Any]] = {
     "codes": [f"{number:03}" for number in range(60)],
     "words": ["a", "b", "c"] * 20,
     "numbers and a word": [*map(str, range(59)), "x"],
+    "a word before the numbers": ["x", *["0"] * 20, *map(str, range(39))],
     "numbers and words": [*map(str, range(30)), *"xyz" * 10],
     "missing": [*map(str, range(50)), *["n/a"] * 10],
     "currency": [f"${number},000" for number in range(100, 160)],
@@ -70,7 +71,9 @@ def test_the_type_is_that_of_the_whole_column(name: str, most: int) -> None:
     notes: tuple[list[str], list[str]] = ([], [])
     expected = answer(lambda: type_of(column, None, notes=notes[0]))
     found = answer(lambda: type_of(values, None, notes=notes[1], row_counts=counts))
-    if digest.is_complete or getattr(expected, "kind", "") in ("integer", "number"):
+    is_of_numbers = getattr(expected, "kind", "") in ("integer", "number")
+    # A shortened digest does not count different texts, but it knows the words among numbers.
+    if digest.is_complete or is_of_numbers or "values are numbers, but" in str(expected):
         assert found == expected
         assert notes[0] == notes[1]
 

@@ -41,7 +41,7 @@ def test_error_of_a_worker_is_what_was_raised_there():
             "An error occurred while calling o37.count.\n: java.lang.IllegalStateException: "
             "Cannot call methods on a stopped SparkContext.\nThis stopped SparkContext was",
             "the table: its Spark session has ended, or its master is not reachable; start a "
-            "session and read the table anew",
+            "session and read the table again",
         ),
         (
             "An error occurred while calling o37.count.\n: java.io.IOException: No space left\n",

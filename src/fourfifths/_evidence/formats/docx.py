@@ -285,7 +285,7 @@ class _Writer:
 
 
 def column_widths(sheet: Sheet, width: int) -> list[int]:
-    """Return the widths of columns, of the page in all; a small table takes what it needs."""
+    """Return the widths of columns, which fill the page; a small table takes what it needs."""
     letters = column_letters(sheet)
     total = sum(letters)
     room = PAGE_LETTERS if total <= SMALL_TABLE else total

@@ -1,4 +1,4 @@
-"""A report as Markdown: charts are said in words."""
+"""A report as Markdown: charts are described in words."""
 
 from __future__ import annotations
 

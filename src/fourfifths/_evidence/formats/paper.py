@@ -19,8 +19,8 @@ MAX_NAME_WIDTH = 34  # letters; a longer name of a row is broken
 MIN_NAME_WIDTH = 20  # letters of a long name that stay together where room is scarce
 MAX_CELL_WIDTH = 40  # letters; a longer figure is broken
 MAX_WORD_WIDTH = 24  # letters; a longer word of a head is broken
-SMALL_TABLE = 60  # letters; a table of at most so many is not stretched over the page
-MAX_WHOLE_ROWS = 14  # a table of at most so many rows stays on one page
+SMALL_TABLE = 60  # letters; a table up to this width is not stretched over the page
+MAX_WHOLE_ROWS = 14  # a table of at most this many rows stays on one page
 MAX_RUNNING_TITLE = 90  # letters at the head of a page
 
 
@@ -42,12 +42,12 @@ def file_date(report: Report) -> datetime:
 
 
 def running_title(report: Report) -> str:
-    """Return the title, cut to the head of a page."""
+    """Return the title, cut off to fit the head of a page."""
     return cut_off(printable(report.title), MAX_RUNNING_TITLE)
 
 
 def cut_off(text: str, length: int) -> str:
-    """Return a text of at most so many letters.
+    """Return a text, cut off if it is longer than `length` letters.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def narrow_sheets(sheet: Sheet) -> Iterator[Sheet]:
     widths = least_widths(sheet)
     room = PAGE_LETTERS - sum(widths[:names])
     part_count = len(filled(widths[names:], room, names=names))
-    # Of all ways to make so few parts, the one whose widest part is least wide.
+    # Of all ways to make that few parts, the one whose widest part is least wide.
     runs = next(
         runs
         for limit in range(1, max(room, 1) + 1)
@@ -94,14 +94,14 @@ def filled(widths: Sequence[int], room: int, *, names: int) -> list[int]:
     >>> filled([5, 5, 20, 5], 10, names=1)
     [2, 1, 1]
     """
-    counts, used = [0], 0
+    counts, used_letters = [0], 0
     for width in widths:
-        is_full = used + width > room or counts[-1] >= max(MAX_COLUMNS - names, 1)
+        is_full = used_letters + width > room or counts[-1] >= max(MAX_COLUMNS - names, 1)
         if counts[-1] and is_full:
             counts.append(0)
-            used = 0
+            used_letters = 0
         counts[-1] += 1
-        used += width
+        used_letters += width
     return counts
 
 

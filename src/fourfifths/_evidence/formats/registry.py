@@ -89,9 +89,8 @@ def check_all_formats(path: Path, formats: Mapping[str, ReportFormat] = FORMATS)
             missing.setdefault(form.extra, error.name or form.module)
     if missing:
         raise OptionError(
-            f"out={str(path)!r}: has the report in every format, which needs "
-            f"{listed([*missing.values()])}, not installed; pip install "
-            f"'fourfifths[{','.join(missing)}]'"
+            f"out={str(path)!r}: the report in every format needs {listed([*missing.values()])}, "
+            f"which is not installed; pip install 'fourfifths[{','.join(missing)}]'"
         )
 
 

@@ -320,7 +320,7 @@ def text_lines(
 
 
 def part_lines(part: Part) -> list[tuple[str, str]]:
-    """Return what a part says in words; charts are said in words too."""
+    """Return what a part says in words; charts are described in words too."""
     if part.problem:
         return [("could not be made", f"{part.problem}.")]
     return [
@@ -348,7 +348,7 @@ def beginning(text: str, length: int) -> str:
 
 
 def sheet_name(title: str, taken: Sequence[str]) -> str:
-    """Return a title as the name of a sheet, unlike those that are taken.
+    """Return a title as the name of a sheet that differs from all names so far.
 
     Examples
     --------
@@ -368,7 +368,7 @@ def sheet_name(title: str, taken: Sequence[str]) -> str:
 
 
 def shown_number(text: str) -> tuple[float, str] | None:
-    """Return a number that a table shows, and the pattern that shows it alike; or None.
+    """Return a number that a table shows, and the format that shows it the same way; or None.
 
     Examples
     --------

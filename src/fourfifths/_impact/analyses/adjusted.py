@@ -35,7 +35,7 @@ ControlKind = Literal["number", "category"]
 MIN_EVENTS_PER_PARAMETER = 10
 MAX_PARAMETERS = 200
 MAX_CELLS = 1_000_000
-# A reference that is chosen by its rate has this share of the rows, and so many.
+# A reference that is chosen by its rate has this share of the rows, and this many.
 MIN_REFERENCE_SHARE, MIN_REFERENCE_ROWS = 0.02, 10
 # Words in the names of controls that somebody in the organisation decides on.
 DECIDED_WORDS = re.compile(
@@ -376,7 +376,7 @@ def adjusted(
 
 
 def check_names(controls: Sequence[str], categories: Sequence[str]) -> None:
-    """Raise if no control is named, or one twice."""
+    """Raise if no control is named, or if one is named twice."""
     names = [*controls, *categories]
     if not names:
         raise OptionError(
@@ -450,7 +450,7 @@ def count_controls(table: Table, kinds: Mapping[str, ControlKind], *, roles: Rol
         if kind == "number" and not np.all(np.isfinite(np.array(values, dtype=np.float64))):
             raise ColumnError(
                 f"controls={name!r}: holds an infinite value; expected finite numbers; correct or "
-                "empty such cells"
+                "empty these cells"
             )
     return counts
 
@@ -637,7 +637,7 @@ def control_columns(
 
 
 def check_parameters(parameters: int, events: float, terms: Sequence[tuple[str, str]]) -> None:
-    """Raise if there are more coefficients than the numbers can bear at all."""
+    """Raise if there are more coefficients than these numbers of persons can support."""
     if events >= parameters:
         return
     most = max(dict.fromkeys(name for name, _ in terms), key=[name for name, _ in terms].count)

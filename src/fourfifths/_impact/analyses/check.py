@@ -220,7 +220,7 @@ def check(
     ... )
     >>> result = check(table, group="category", n="applicants", rate="rate", ratio="ratio")
     >>> result["Hispanic or Latino"].remarks
-    ('rate: 64.2% of 28 is no whole number of people; 18 of 28 is 64.3% (cut off, not rounded)',)
+    ('rate: 64.2% of 28 is not a whole number of people; 18 of 28 is 64.3% (cut off, not rounded)',)
     >>> result["White"].ratio_verdict
     'follows'
     """
@@ -246,7 +246,7 @@ def check(
 
     highest = max(rows, key=lambda row: (row.rates[1], row.rates[0]))
     if highest.rates[1] == 0:
-        raise TableError(f"{name}: nobody is selected in any group, so that there are no ratios")
+        raise TableError(f"{name}: nobody is selected in any group, so there are no ratios")
     reference = reference_of_ratios(rows, highest)
     checked = tuple(
         checked_group(
@@ -438,7 +438,7 @@ def ratio_range(row: Row, reference: Row) -> Range:
 
 
 def reference_of_ratios(rows: Sequence[Row], highest: Row) -> Row | None:
-    """Return the row that most printed ratios are ratios to; the highest rate if it is as good."""
+    """Return the row that most printed ratios refer to; the highest rate if it fits as well."""
     if all(row.ratio is None for row in rows):
         return None
     candidates = [highest, *(row for row in rows if row is not highest and row.rates[1] > 0)]
@@ -497,7 +497,8 @@ def rate_remark(row: Row, printed: Printed) -> str:
     correct = f"{count} of {row.n} is {printed.show(row.rates[0])}"
     cut_off = " (cut off, not rounded)" if printed.is_cut_off(row.rates) else ""
     if row.selected is None:
-        return f"rate: {printed.text} of {row.n} is no whole number of people; {correct}{cut_off}"
+        share = f"{printed.text} of {row.n}"
+        return f"rate: {share} is not a whole number of people; {correct}{cut_off}"
     return f"rate: {printed.text} is printed; {correct}{cut_off}"
 
 
@@ -522,7 +523,7 @@ def ratio_remark(row: Row, printed: Printed, *, highest: Row, reference: Row | N
 def unknown_bounds(
     row: Row, highest: Row, *, unknown: int, unknown_selected: int | None
 ) -> Interval:
-    """Return the lowest and the highest ratio, whoever the people of unknown group are.
+    """Return the lowest and the highest ratio, whatever groups the unknown people belong to.
 
     At the lower bound all of them join the group who are not selected, and the reference those who
     are; at the upper bound the reverse.
@@ -580,7 +581,7 @@ def statements(
     verdicts = [verdict for row in checked for verdict in (row.rate_verdict, row.ratio_verdict)]
     wrong, printed = verdicts.count("does not follow"), len(verdicts) - verdicts.count("not given")
     if not printed:
-        yield "no rate or ratio is printed, so that there was nothing to compare"
+        yield "no rate or ratio is printed, so there was nothing to compare"
     elif wrong:
         yield f"{wrong} of {printed} printed figures do not follow from the counts"
     else:

@@ -151,7 +151,7 @@ def counted_impact(
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """Return a name for a new column; a stage may be called like a protected column.
+    """Return a name for a new column; a stage may have the name of a protected column.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def free_name(name: str, taken: Container[str]) -> str:
 
 
 def merged_notes(notes_of: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the notes of several comparisons: what all of them say once, the rest with its title.
+    """Return the notes of several comparisons: common ones once, the others with their titles.
 
     Examples
     --------

@@ -536,8 +536,8 @@ def nearest_cut(selected: FloatArray, select: float) -> int:
     target = select * selected[0] if select < 1 else select
     if target > selected[0]:
         raise OptionError(
-            f"select={select!r}: only {int(selected[0]):,} rows have a score; expected as many at "
-            "most"
+            f"select={select!r}: only {int(selected[0]):,} rows have a score; expected at most "
+            "that many"
         )
     distance = np.abs(selected - target)
     return int(np.flatnonzero(distance == distance.min())[-1])

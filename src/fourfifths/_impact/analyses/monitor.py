@@ -88,7 +88,7 @@ class MonitoredGroup:
         Pooled over all batches. NaN if the reference has no selection.
     ratio_interval : tuple of float
         The confidence sequence after the last batch. It holds for all groups at once. An upper
-        limit of NaN is none.
+        limit of NaN means that there is none.
     evidence_below : float
         The e-value against "in every batch the ratio is at least the line".
     evidence_above : float
@@ -494,7 +494,7 @@ def batch_of(
 
 
 def favorable_in_batch(log: MonitorLog, values: Sequence[Value]) -> tuple[Value, ...]:
-    """Return the favorable values among those of a later batch, in which nobody may have them."""
+    """Return the favorable values of a later batch, in which perhaps nobody has them."""
     names = (log.favorable,) if isinstance(log.favorable, str) else log.favorable
     known_values = {value for batch in log.batches for value in batch.outcome_values}
     spellings = {folded(name) for name in names}

@@ -220,7 +220,7 @@ def read_log(path: str | os.PathLike[str]) -> MonitorLog:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         raise TableError(
-            f"{os.fspath(path)}: no such log; the first batch that is added makes it"
+            f"{os.fspath(path)}: there is no log yet; adding the first batch makes it"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(f"{os.fspath(path)}: cannot be read as a log: {error}") from error

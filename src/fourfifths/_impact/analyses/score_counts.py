@@ -119,7 +119,7 @@ def count_levels(table: Table, score: str, *, roles: Roles, edges: Sequence[floa
 def level_expression(
     points: nw.Expr, segments: Sequence[Segment], edges: Sequence[float]
 ) -> nw.Expr:
-    """Return the level of each score: the share of the rows below it, as segments estimate it.
+    """Return the level of each score: the share of the rows below it, estimated from segments.
 
     It never falls as the score rises, in floating point either, because each of its steps is a
     rising function. So the scores of different levels do not overlap.

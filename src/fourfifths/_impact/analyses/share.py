@@ -126,7 +126,7 @@ def against_share(
     lengths = {"observed": len(counts), "n": len(sizes), "share": len(shares)}
     if not counts or len({*lengths.values(), len(names)}) > 1:
         text = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise OptionError(f"observed: expected as many values of each: {text}, {len(names)} names")
+        raise OptionError(f"observed: expected the same number of each: {text}, {len(names)} names")
     for count, size, fraction in zip(counts, sizes, shares, strict=True):
         if not 0 < fraction < 1:
             raise OptionError(
@@ -203,7 +203,7 @@ def read_periods(
     selected_column: str,
     share_column: str | None,
 ) -> Periods:
-    """Read a table with one row for each period; without a column of shares there are none."""
+    """Read a table with one row for each period; the shares are None without a column of them."""
     opened = open_table(table)
     columns = {"observed_column": observed_column, "selected_column": selected_column}
     if share_column is not None:

@@ -419,7 +419,7 @@ def count_stages(
             table = table.with_column(column, nw.when(~stage.is_null()).then(nw.lit(A_DATE)))
         elif is_text(dtype) and might_be_dates([record[index] for record in peeked]):
             text = stage.cast(nw.String())
-            # What is no date stays, so that an error can name it.
+            # What is not a date stays, so that an error can name it.
             marked = nw.when(text.str.contains(DATE)).then(nw.lit(A_DATE)).otherwise(text)
             table = table.with_column(column, marked)
     counts = count_persons(table, columns, roles=roles, weights_are=weights_are)
@@ -427,7 +427,7 @@ def count_stages(
 
 
 def might_be_dates(texts: Sequence[str | None]) -> bool:
-    """Return whether there is a date among texts, or nothing that says that there is none."""
+    """Return whether there is a date among texts, or nothing that rules out that there is one."""
     present = [text for text in texts if text is not None and text.strip()]
     return not present or any(re.match(DATE, text) for text in present)
 
@@ -452,7 +452,7 @@ def flag_states(column: str, counts: Counts, *, blank: BlankMeans) -> IntArray:
     if A_DATE in values and len(values) > 1:
         unexpected = [value for value in values if value != A_DATE]
         raise ColumnError(
-            f"stages={column!r}: holds dates, and {listed(unexpected, limit=3)}; leave such cells "
+            f"stages={column!r}: holds dates, and {listed(unexpected, limit=3)}; leave these cells "
             f"blank, or, if they mean that there is no date, give unknown=[{unexpected[0]!r}]"
         )
     if unexpected:
@@ -572,7 +572,7 @@ def compare_step(
     rule: Rule,
     confidence: float,
 ) -> StageImpact:
-    """Compare the groups at one step; `pool` marks the cells of who reached the stage before."""
+    """Compare the groups at one step; `pool` marks who reached the stage before."""
     # Groups that are not in the pool stay in the counts, as nobody, so that a note names them.
     counts = replace(counts, rows=np.where(pool, counts.rows, 0.0))
     result, why = None, ""
@@ -592,7 +592,7 @@ def compare_step(
                 confidence=confidence,
             )
         except GroupError as error:
-            # Too few groups may be left at a late step. Of all rows that is the user's error.
+            # Too few groups may be left at a late step. Over all rows that is the user's error.
             if is_of_all_rows:
                 raise
             why = str(error)
@@ -616,7 +616,7 @@ def stage_notes(
     skipped: int,
     is_weighted: bool,
 ) -> tuple[str, ...]:
-    """Return the notes of all steps, and how the steps hang together."""
+    """Return the notes of all steps, and how the steps are related."""
     notes = [
         f"{step.title}: not compared, because {step.why}" for step in steps if step.impact is None
     ]

@@ -298,7 +298,7 @@ def subgroups(
     min_rows : int
         Subgroups of fewer rows are not searched, nor are those with fewer others.
     quantiles : int
-        A column of numbers with more than ten values is cut into so many parts with about as many
+        A column of numbers with more than ten values is cut into this many parts with about as many
         rows each, unless `bands` names the cuts. The outcome is not looked at for it.
     show : int
         How many of the worst subgroups to return.
@@ -550,7 +550,7 @@ def with_quantiles(
 def quantile_edges(table: Table, column: str, *, quantiles: int) -> tuple[float, ...]:
     """Return where a column of numbers is cut: at quantiles above its lowest number.
 
-    If so many rows have the lowest number that there are none, the others are cut off from them.
+    If nearly all rows have the lowest number, there are none; then it is cut off from the others.
     """
     numbers = table.with_numbers(column, "columns")
     value = numbers.col(column)
@@ -568,8 +568,8 @@ def quantile_edges(table: Table, column: str, *, quantiles: int) -> tuple[float,
     low, *marks = (float(figure) for figure in figures)
     if not np.all(np.isfinite([low, *marks])):
         raise ColumnError(
-            f"column {column!r}: expected finite numbers, found infinity; correct or empty such "
-            "cells"
+            f"column {column!r}: expected finite numbers, found infinity; correct or empty "
+            "these cells"
         )
     edges = tuple(sorted({mark for mark in marks if mark > low}))
     if edges:
@@ -626,7 +626,7 @@ def count_cells(table: Table, roles: Roles, *, depth: int) -> Cells:
 
 
 def search_subgroups(cells: Cells, sets: Sequence[tuple[str, ...]], *, min_rows: int) -> Search:
-    """Return every subgroup that is large enough, and that is not one of fewer columns again.
+    """Return every subgroup that is large enough and differs from all those of fewer columns.
 
     Which ones are searched depends on sizes and not on outcomes.
     """
@@ -678,9 +678,9 @@ def memberships(
     subgroup_of: list[IntArray] = []
     member_cells: list[IntArray] = []
     for index, chosen in enumerate(sets):
-        indexes = [columns.index(column) for column in chosen]
-        sizes = tuple(shape[place] for place in indexes)
-        code = np.ravel_multi_index(tuple(combined[indexes]), sizes)
+        axis_indices = [columns.index(column) for column in chosen]
+        sizes = tuple(shape[axis] for axis in axis_indices)
+        code = np.ravel_multi_index(tuple(combined[axis_indices]), sizes)
         searched = np.flatnonzero(search.combination == index)
         number = np.full(int(np.prod(sizes)), MISSING)
         number[search.code[searched]] = searched

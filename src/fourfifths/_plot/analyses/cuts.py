@@ -41,7 +41,7 @@ def draw_cuts(result: Cuts, ax: Axes | None = None) -> Figure | Axes:
 
 
 def draw_panel(axis: Axes, result: Cuts, attribute: AttributeCuts) -> None:
-    """Draw each group's ratio as steps: up to a cut, from the one before, it selects the same."""
+    """Draw each group's ratio as steps: between one cut and the next it stays the same."""
     compared = [group for group in attribute.groups if group.group != attribute.reference]
     for index, group in enumerate(compared):
         color = f"C{index % 10}"
@@ -53,7 +53,7 @@ def draw_panel(axis: Axes, result: Cuts, attribute: AttributeCuts) -> None:
             linewidth=1.4,
             label=literal(group.group),
         )
-        # Of many groups the intervals would hide each other.
+        # With many groups, the intervals would hide each other.
         if len(compared) > MAX_FILLED_GROUPS:
             continue
         high = np.where(np.isnan(group.impact_ratio_high), MAX_RATIO, group.impact_ratio_high)

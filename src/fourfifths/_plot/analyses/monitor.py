@@ -37,7 +37,7 @@ def draw_monitor(result: Monitor, ax: Axes | None = None) -> Figure | Axes:
 
 
 def draw_evidence(axis: Axes, group: MonitoredGroup, result: Monitor) -> None:
-    """Draw both e-processes on a logarithmic scale, and what is enough."""
+    """Draw both e-processes on a logarithmic scale, and the line above which they are enough."""
     batches = range(len(group.looks))
     line = number_text(result.threshold)
     for color, word, values in (

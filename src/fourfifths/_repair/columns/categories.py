@@ -1,10 +1,10 @@
 """One column of unordered categories: the fewest rows are changed that make the strata alike.
 
-The paper leaves such columns open. Here the consensus gives each category the median over strata of
-its shares, scaled to sum to 1. A stratum with shares p moves to the consensus q by an optimal
-coupling: from a category with too many rows, a share p - q leaves; these rows go to the categories
-with too few rows, in proportion to what is lacking there. The share of rows that change is the
-total variation distance of p and q, and no other way from p to q changes fewer.
+The paper says nothing about these columns. Here the consensus gives each category the median over
+strata of its shares, scaled to sum to 1. A stratum with shares p moves to the consensus q by an
+optimal coupling: from a category with too many rows, a share p - q leaves; these rows go to the
+categories with too few rows, in proportion to what is lacking there. The share of rows that change
+is the total variation distance of p and q, and no other way from p to q changes fewer.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class CategoryColumn:
         # Given that it is above p, a uniform draw is uniform between p and 1: it is used again.
         rescaled = (draw[moving] - stay_probability[moving]) / (1 - stay_probability[moving])
         level = category.copy()
-        # A category that the stratum did not have when fitted has no share to keep: such rows get
+        # A category that the stratum did not have when fitted has no share to keep: these rows get
         # a category drawn from the consensus.
         unseen = np.flatnonzero(self.shares[stratum][category] == 0)
         level[unseen] = self.levels_at_ranks(draw[unseen])

@@ -70,7 +70,7 @@ def fit_gathered(
 
 
 def stratum_batches(row_counts: Sequence[int], max_values: int) -> Iterator[range]:
-    """Yield the strata in batches that have at most so many rows, or one stratum.
+    """Yield the strata in batches of limited size, or of a single stratum.
 
     Examples
     --------

@@ -133,7 +133,7 @@ class Kernels:
         starts = np.cumsum(counts) - counts
         ordered = np.arange(cells.size, dtype=np.float64)
         ordered -= np.repeat(starts, counts)
-        # Of an empty cell any row is taken for the first: it is repeated no times.
+        # Any row is taken for the first of an empty cell: it is repeated no times.
         first = rows.take(starts, mode="clip") if rows.size else starts
         ordered += np.repeat(uniforms.take(first), counts)
         ordered *= np.repeat(step, counts)

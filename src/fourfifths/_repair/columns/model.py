@@ -345,7 +345,7 @@ def column_draws(draws: RowDraws | None, rows: IntArray | slice, *, index: int) 
 
 
 def draws_whole_rows(method: Method, amount: float) -> bool:
-    """Return whether only a share of the rows is repaired, and these in full."""
+    """Return whether only a share of the rows is repaired, and each of them in full."""
     return method == "random" and amount < 1
 
 

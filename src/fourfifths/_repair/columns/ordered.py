@@ -282,7 +282,7 @@ class FewValues:
         Over the distinct values.
     low, high : int array
         Of shape (strata, values): the first position, and the position after the last. A value
-        that is no knot of a stratum has the last position of the knot before it.
+        that is not a knot of a stratum has the last position of the knot before it.
     sizes : int array
         The number of values of each stratum.
     levels : int

@@ -24,7 +24,7 @@ from fourfifths._repair.columns.kernels import LookupTable, cells_of
 VALUES_PER_COUNT_CHUNK = 131_072
 PROBED_VALUES = 64  # enough to tell most columns of fractions from whole numbers
 CELLS_PER_KNOT = 2
-# Of many knots, two at each end share the end cells: outliers do not stretch the grid.
+# If there are many knots, two at each end share the end cells: outliers do not stretch the grid.
 OUTLIERS_PER_END = 2
 MIN_KNOTS_WITH_OUTLIERS = 1024
 

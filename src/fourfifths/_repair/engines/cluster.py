@@ -204,7 +204,7 @@ def fit_on_spark(
 ) -> None:
     """Fit a repair to a Spark DataFrame.
 
-    A table of at most `max_rows` rows is loaded. Of a larger one a sample is, by blocks: the rows
+    A table of at most `max_rows` rows is loaded. A sample of a larger one is, by blocks: the rows
     that a fit in memory would choose. By column, Spark sorts all rows: the fit is exact.
 
     Parameters
@@ -274,7 +274,7 @@ def fit_on_spark(
 
 
 def sampled_rows(source: SparkTable, scanned: ScannedFit, *, key: str, max_rows: int) -> Rows:
-    """Load the rows that a repair is fitted to: so many of each stratum, by the draws of keys."""
+    """Load the rows that a repair is fitted to: a quota of each stratum, by the draws of keys."""
     row_counts = np.array(scanned.strata.rows)
     quotas = fit_quotas(row_counts, max_rows)
     taken = source.mapped(
@@ -355,7 +355,7 @@ def transform_on_spark(repairer: Repairer, frame: Any, protected: Any) -> Any:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raise if a column is called like one that a repair adds; Spark ignores case."""
+    """Raise if a column has the name of one that a repair adds; Spark ignores case."""
     taken = [name for name in names if name.lower() in (WORD, POSITION, PLACE, CHUNK)]
     if taken:
         raise ColumnError(

@@ -83,7 +83,7 @@ class DistinctValues:
     def of(
         cls, cells: IntArray, values: FloatArray, rows: IntArray | None = None
     ) -> DistinctValues:
-        """Return the different ones of values that may be repeated.
+        """Return the different values among values that may be repeated.
 
         Examples
         --------
@@ -101,7 +101,7 @@ class DistinctValues:
 
     @classmethod
     def of_piece(cls, chunks: Iterable[Rows]) -> DistinctValues:
-        """Return those of a piece that Spark gathered."""
+        """Return the different values of a piece that Spark gathered."""
         frames = [rows.dataframe for rows in chunks]
         cells, values, rows = (
             np.concatenate([frame[name].to_numpy() for frame in frames] or [np.empty(0)])

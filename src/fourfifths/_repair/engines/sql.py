@@ -89,7 +89,7 @@ def to_sql(
 def check_sayable(
     fitted: FittedRepair, *, method: Method, amount: float, unseen: Unseen, has_unknown: bool
 ) -> None:
-    """Raise if what a repair writes cannot be said in SQL."""
+    """Raise if SQL cannot express what a repair writes."""
     if fitted.table_columns is None or fitted.strata.passed:
         raise ColumnError(
             "to_sql: the repair was fitted to an array, or to values that came with the table; SQL "
@@ -106,19 +106,19 @@ def check_sayable(
         )
     if fitted.strata.bands:
         raise OptionError(
-            "bands: bands and ages are not said in SQL; add a column with the name of the band to "
-            "the table, and fit with protected= that column"
+            "bands: bands and ages cannot be written in SQL; add a column with the band's name "
+            "to the table, and fit with protected= that column"
         )
     if unseen == "keep" and not fitted.strata.exact_values:
         raise OptionError(
-            "unseen='keep': strata that differ only in case or spaces count as the same, which is "
-            "not said in SQL; fit with exact_values=True, or set unseen='error'"
+            "unseen='keep': strata that differ only in case or spaces count as the same, which "
+            "SQL cannot express; fit with exact_values=True, or set unseen='error'"
         )
     for column_type in fitted.column_types:
         if column_type.kind == "date" or column_type.number_format != PLAIN:
             raise ColumnError(
                 f"column {column_type.name!r}: dates, and numbers that are written as text with "
-                "signs of their own, are not said in SQL; leave the column out, or make it a number"
+                "other signs, cannot be written in SQL; leave the column out, or make it a number"
             )
     if isinstance(fitted.model, BlockModel):
         check_blocks(fitted.model, amount=amount)
@@ -130,20 +130,20 @@ def check_columns(model: Model, *, method: Method, amount: float) -> None:
     """Raise if a repair by column draws anything, or has too many steps."""
     if draws_whole_rows(method, amount) and amount > 0:
         raise OptionError(
-            f"amount={amount}: the rows that are repaired are drawn, which is not said in SQL; set "
+            f"amount={amount}: the rows that are repaired are drawn, which SQL cannot do; set "
             "amount=1, or method='geometric' or 'combinatorial'"
         )
     for column in model.columns:
         if isinstance(column, CategoryColumn):
             raise ColumnError(
-                f"column {column.name!r}: of a category without order it is drawn which rows "
-                "change, which is not said in SQL; name the order of its categories, lowest first, "
+                f"column {column.name!r}: its categories have no order, so a draw decides which "
+                "rows change, which SQL cannot do; name the order of its categories, lowest first, "
                 "or leave it out"
             )
         if model.ties == "split" and column.has_shared_values:
             raise OptionError(
                 f"column {column.name!r}: equal values are split at random over the levels that "
-                "they share, which is not said in SQL; fit with ties='mid', or with fewer levels="
+                "they share, which SQL cannot do; fit with ties='mid', or with fewer levels="
             )
 
 
@@ -151,25 +151,25 @@ def check_blocks(model: BlockModel, *, amount: float) -> None:
     """Raise if a repair by blocks draws anything but the order of equal rows."""
     if not isinstance(model.guide, ColumnGuide):
         raise OptionError(
-            "keep: the rows are ordered by a learned score of the outcome, which is not said in "
-            "SQL; transform the table with Python, with `fourfifths repair --apply` or on Spark, "
-            "or fit without an outcome"
+            "keep: the rows are ordered by a learned score of the outcome, which SQL cannot "
+            "compute; transform the table with Python, with `fourfifths repair --apply` or on "
+            "Spark, or fit without an outcome"
         )
     blocks = model.blocks
     if 0 < amount < 1:
         raise OptionError(
-            f"amount={amount}: the rows that are repaired are drawn, which is not said in SQL; set "
+            f"amount={amount}: the rows that are repaired are drawn, which SQL cannot do; set "
             "amount=1"
         )
     if blocks.variety > 1:
         raise OptionError(
-            f"variety={blocks.variety}: the record of a row is drawn, which is not said in SQL; "
+            f"variety={blocks.variety}: the record of a row is drawn, which SQL cannot do; "
             "fit with variety=1"
         )
     if np.any(blocks.cuts.depth < blocks.tree.height):
         raise OptionError(
             "blocks: a stratum has too few rows for all blocks, and a draw divides its rows, which "
-            "is not said in SQL; fit with fewer blocks="
+            "SQL cannot do; fit with fewer blocks="
         )
 
 
@@ -336,7 +336,7 @@ class Statement:
         if len(steps.outputs) > MAX_STEPS:
             raise OptionError(
                 f"levels: column {column_type.name!r} has {len(steps.outputs):,} steps, more than "
-                f"the {MAX_STEPS:,} that are said in SQL; fit with levels={MAX_STEPS // 4}, or "
+                f"the {MAX_STEPS:,} that are written in SQL; fit with levels={MAX_STEPS // 4}, or "
                 "fewer"
             )
         is_whole = column_type.kind == "integer" and self.method != "geometric"

@@ -124,7 +124,7 @@ class IdentifiedRows:
         return counts[1:]
 
     def drawn(self, quotas: IntArray, row_counts: IntArray) -> tuple[IntArray, IntArray]:
-        """Return so many rows of each stratum by draw, and their places; in the table's order."""
+        """Draw a quota of rows of each stratum; return them and their places, in their order."""
         limits = draw_limits(quotas, row_counts)
         candidates: list[tuple[IntArray, Any, CodeArray, IntArray]] = []
         first_row = 0
@@ -142,7 +142,7 @@ class IdentifiedRows:
 
 
 def draw_limits(quotas: IntArray, row_counts: IntArray) -> FloatArray:
-    """Return a limit of the draws for each stratum, below which a few more than its quota are.
+    """Return a limit of the draws for each stratum; a few more rows than its quota are below it.
 
     The last limit is that of rows without a stratum, none of which is taken.
     """

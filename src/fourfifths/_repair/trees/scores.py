@@ -24,7 +24,7 @@ from fourfifths._repair.trees.text import IS_CATEGORY, Tree, read_trees
 
 GOES_LEFT_IF_MISSING = 2  # the bits of a decision
 MISSING_IS_A_VALUE = 8
-ROWS_PER_CHUNK = 512  # the bits of so many rows stay in the processor's cache
+ROWS_PER_CHUNK = 512  # the bits of this many rows stay in the processor's cache
 MIN_ROWS_FOR_THREADS = 100_000
 WORD_BITS = 32  # of a set of categories
 PART_BITS = 16
@@ -44,7 +44,7 @@ class ColumnTable:
     ----------
     column : int
     cuts : float array or None
-        The different cuts of a number, in order; None of a category.
+        The different cuts of a number, in order; None for a category.
     leaves : array of bits, ranges or categories by trees
         A row for each range between cuts, or for each category; the last is for missing values, and
         for categories that no node names.
@@ -138,7 +138,7 @@ class Node:
         Numbers up to it go to the left.
     missing_goes_right : bool
     categories : int array or None
-        The categories that go to the left; None of a number.
+        The categories that go to the left; None for a number.
     """
 
     tree: int

@@ -33,7 +33,7 @@ IS_CATEGORY = 1  # the bit of a decision
 # LightGBM has one more, for zeros that mean missing, which is not learned here.
 DECISIONS = (0, 1, 2, 3, 8, 9, 10, 11)
 MAX_LEAVES = 64
-WORD = 2**32  # categories are kept in words of so many values
+WORD = 2**32  # categories are kept in words of this many values
 
 
 def trees_only(text: str) -> str:
@@ -106,7 +106,7 @@ def read_trees(text: str) -> tuple[int, list[Tree]]:
 
 
 def check_trees(text: str, *, column_count: int) -> int:
-    """Return how many scores a text of trees gives; a ValueError says what was expected of it."""
+    """Return how many scores a text of trees gives; a ValueError says what was expected."""
     start = text.find("\nTree=") + 1
     require(text.isascii() and start > 0 and text.endswith(END), "what LightGBM wrote")
     starts = [match.start() for match in re.finditer(r"^Tree=", text, flags=re.MULTILINE)]
@@ -194,7 +194,7 @@ def check_tree_text(text: str, *, index: int, column_count: int) -> None:
     sets = threshold[decisions & IS_CATEGORY == 1]
     require(
         bool(np.all((sets >= 0) & (sets < category_count) & (sets == np.floor(sets)))),
-        "sets of categories that are there",
+        "sets of categories that exist",
     )
     if category_count:
         check_category_sets(tree, category_count)
@@ -214,7 +214,7 @@ def check_category_sets(tree: dict[str, str], category_count: int) -> None:
 
 
 def entries(text: str) -> dict[str, str]:
-    """Return the lines of a part of the text as keys and values; each key is there once."""
+    """Return the lines of a part of the text as keys and values; each key occurs once."""
     pairs = [line.partition("=")[::2] for line in text.split("\n") if line]
     require(len({key for key, _ in pairs}) == len(pairs), "each line once")
     return dict(pairs)

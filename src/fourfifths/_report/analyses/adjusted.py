@@ -43,7 +43,7 @@ def attribute_document(attribute: AttributeAdjusted) -> Document:
 
 
 def controls_sheet(result: Adjusted) -> Sheet:
-    """Return the controls, and how many lack each."""
+    """Return the controls, and how many rows lack each of them."""
     return Sheet(
         title="controls",
         headers=("control", "taken as", "values", "missing"),

@@ -170,7 +170,7 @@ class BarChart:
 
 
 Chart = DotChart | CurveChart | BarChart
-# Of more curves a reader could not tell which is which.
+# With more curves, a reader could not tell which is which.
 MAX_CURVES = 5
 
 

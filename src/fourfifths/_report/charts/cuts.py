@@ -14,7 +14,7 @@ from fourfifths._text import number, number_text
 
 MAX_CUTS_DRAWN = 150
 MAX_RATIO = 1.5
-# Of more groups the intervals would hide each other.
+# With more groups, the intervals would hide each other.
 MAX_BANDS = 3
 
 

@@ -75,7 +75,7 @@ def block_chart(counts: IntArray, *, labels: Sequence[str]) -> BarChart:
     Parameters
     ----------
     counts : int array of shape (groups, blocks)
-        The rows of the repaired table. Of more than four groups, the largest are shown.
+        The rows of the repaired table. If there are more than four groups, the largest are shown.
     labels : sequence of str
         The names of the groups.
     """

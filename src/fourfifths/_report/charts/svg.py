@@ -156,16 +156,16 @@ def chart_svg(chart: Chart, *, is_standalone: bool = False) -> Markup:
 
 
 def text_lines(text: str, room: float) -> list[str]:
-    """Return a text in lines of at most so many letters; a text of too many lines is cut off.
+    """Return a text in lines of at most `room` letters; a text of too many lines is cut off.
 
     Examples
     --------
     >>> text_lines("one two three", 7), text_lines("one two three four five", 7)
     (['one two', 'three'], ['one two', 'three…'])
     """
-    shown = printable(text)
-    wrapped = textwrap.wrap(shown, max(int(room), 2), max_lines=MAX_LINES, placeholder="…")
-    return wrapped or [shown]
+    letters = printable(text)
+    wrapped = textwrap.wrap(letters, max(int(room), 2), max_lines=MAX_LINES, placeholder="…")
+    return wrapped or [letters]
 
 
 def scale(limits: tuple[float, float], ends: tuple[float, float]) -> Callable[[float], float]:
@@ -181,7 +181,7 @@ def scale(limits: tuple[float, float], ends: tuple[float, float]) -> Callable[[f
 
 
 def ticks(limits: tuple[float, float], count: int = 5) -> list[float]:
-    """Return round values within limits, about so many.
+    """Return round values within limits, about `count` of them.
 
     Examples
     --------

@@ -77,7 +77,7 @@ class ChunkedTable:
 
     @cached_property
     def about_rows(self) -> int:
-        """About how many rows there are: of a CSV, as the length of its first rows says."""
+        """About how many rows there are; for a CSV, estimated from the length of its first rows."""
         if self.file.kind == "parquet":
             return int(self.file.relation.aggregate("count(*)").fetchall()[0][0])
         size = sum(path.stat().st_size for path in self.file.paths)
@@ -172,7 +172,7 @@ def _state_of(path: Path) -> tuple[int, int]:
 
 
 def chunks_of(tables: Iterable[Any], row_count: int) -> Iterator[Any]:
-    """Yield the rows of Arrow tables in tables of so many rows; the last may have fewer.
+    """Yield the rows of Arrow tables in tables of equal size; the last may have fewer rows.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def keep_freed_memory(table: Table) -> None:
     """Keep the memory of a Parquet chunk for the next, for the rest of the process (with glibc).
 
     By default large arrays are given back to the system when they are let go, and it takes the
-    system as long to clear the memory anew as it takes to read a column. A CSV is read by DuckDB,
+    system as long to clear the memory again as it takes to read a column. A CSV is read by DuckDB,
     which keeps its memory itself.
     """
     import pyarrow as pa

@@ -50,7 +50,7 @@ MAX_DISTINCT = 20_000  # different values that a digest keeps
 
 @dataclass(frozen=True, kw_only=True)
 class PlainNumbers:
-    """Texts that nobody reads but as numbers.
+    """Texts that can only be read as numbers.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def plain_and_other(column: nw.Series[Any]) -> tuple[PlainNumbers | None, nw.Ser
 
     It looks at the bytes of all rows at once: only texts of digits, a point and a minus are taken
     for plain, so some numbers are among the others. None if no text is plain, or if one of digits,
-    points and minuses is no number.
+    points and minuses is not a number.
 
     Examples
     --------
@@ -335,7 +335,7 @@ class ColumnDigest:
         return len(self.counts) >= 10 * self.max_distinct
 
     def check(self) -> None:
-        """Raise if the digest does not tell what the column holds."""
+        """Raise if the digest does not show what the column holds."""
         if not self.holds_too_many_texts:
             return
         texts = NumberTexts.of(list(self.counts)[: self.max_distinct])
@@ -347,8 +347,8 @@ class ColumnDigest:
             )
         raise TableError(
             f"column {self.name!r}: more than {10 * self.max_distinct:,} different numbers that "
-            "are not plain, such as with a currency sign or a decimal comma; write plain numbers, "
-            "or repair in memory with a larger memory="
+            "are not plain, for example with a currency sign or a decimal comma; write plain "
+            "numbers, or repair in memory with a larger memory="
         )
 
     def is_not_repaired(self, *, reading: Reading, count_distinct: CountDistinct) -> bool:
@@ -388,7 +388,7 @@ class ColumnDigest:
         return count_distinct(self.name, number_format) == number_rows
 
     def _numbers(self, reading: Reading) -> tuple[nw.Series[Any] | None, NumberFormat, IntArray]:
-        """Return the texts as numbers, None if they are none, and how many rows have each."""
+        """Return the texts as numbers, or None if they are words, and how many rows have each."""
         values, counts = self.values()
         if self.holds_too_many_texts:
             if not NumberTexts.of(list(self.counts)[: self.max_distinct]).words:

@@ -61,7 +61,7 @@ def ended_session() -> TableError:
     """Return the error for a table whose session is gone."""
     return TableError(
         "the table: its Spark session has ended, or its master is not reachable; start a session "
-        "and read the table anew"
+        "and read the table again"
     )
 
 
@@ -221,7 +221,7 @@ def spark_error(error: BaseException) -> FourfifthsError:
 
 
 def _first_sentence(text: str, after: str = "") -> str:
-    """Return the first line of a message, from a word on, and not too much of it."""
+    """Return the first line of a message from a word on, shortened if it is long."""
     rest = text.partition(after)[2] if after and after in text else text
     lines = [line.strip() for line in rest.splitlines() if line.strip()]
     return lines[0][:MAX_MESSAGE_LETTERS] if lines else "no reason is stated"

@@ -127,7 +127,7 @@ class SparkTable:
             keys = self.frame.select(column.alias("key"))
             if keys.filter("key is null").limit(1).count():
                 raise ColumnError(
-                    f"key={key!r}: a row has no key; expected one in each row; leave such rows "
+                    f"key={key!r}: a row has no key; expected one in each row; leave these rows "
                     "out, or take another column"
                 )
             repeated = keys.groupBy("key").count().filter("count > 1")
