@@ -15,7 +15,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._impact.bounds import ratio_bounds
-from fourfifths._impact.pairs import Pairs, compare_pairs, fraction, test_pairs
+from fourfifths._impact.pairs import Pairs, compare_pairs, fraction, pair_tests
 from fourfifths._impact.result import (
     AgainstLargest,
     AttributeImpact,
@@ -246,7 +246,7 @@ def compare(
         to_reference=to_reference,
         to_largest=None
         if largest == reference
-        else test_pairs(
+        else pair_tests(
             sums,
             groups,
             np.full(group_count, largest),

@@ -45,7 +45,7 @@ class Pairs:
         The two groups of each pair, by their index.
     figures : dict of str to float array
         By the names of the fields of `GroupImpact` (`shortfall` as its two fields): one number per
-        pair, or one pair of limits. `test_pairs` computes some of them, `compare_pairs` all.
+        pair, or one pair of limits. `pair_tests` computes some of them, `compare_pairs` all.
     has_exact_interval : bool array
         Whether the interval of the impact ratio is the exact one.
     confidence : float
@@ -130,7 +130,7 @@ def compare_pairs(
         From how many groups the two of a pair were picked out by their figures: all, if the
         reference is the highest rate or if every pair is looked at; 0 if it was designated.
     """
-    tested = test_pairs(sums, group, reference, exact=exact, confidence=confidence)
+    tested = pair_tests(sums, group, reference, exact=exact, confidence=confidence)
     n, x = sums.weight[group], sums.weight_selected[group]
     n_reference, x_reference = sums.weight[reference], sums.weight_selected[reference]
     rate, rate_reference = divide(x, n), divide(x_reference, n_reference)
@@ -188,7 +188,7 @@ def compare_pairs(
     return replace(tested, figures=tested.figures | further, picked_from=picked_from)
 
 
-def test_pairs(
+def pair_tests(
     sums: Tally, group: IntArray, reference: IntArray, *, exact: bool, confidence: float
 ) -> Pairs:
     """Compute the impact ratio of pairs of groups, its interval and the tests of equal rates.
