@@ -278,13 +278,24 @@ def count_per_group(
     ).take(persons > 0)
 
 
+def names_total(text: str) -> bool:
+    """Return whether a row of this name is likely to be the total of other rows.
+
+    Examples
+    --------
+    >>> names_total("Grand total:"), names_total("Total loss")
+    (True, False)
+    """
+    return folded(text).strip(TOTAL_MARKS) in TOTALS
+
+
 def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:
     """Raise if a row of a table of counts is the total of others."""
     kept_words = {folded(str(value)) for value in table.reading.known}
     for key in keys:
         for code, value in enumerate(rows.values[key]):
             words = folded(str(value))
-            if words in kept_words or words.strip(TOTAL_MARKS) not in TOTALS:
+            if words in kept_words or not names_total(words):
                 continue
             is_total = rows.codes[key] == code
             sums = [rows.sums[name] for name in ("selected", "rest")]
