@@ -48,3 +48,15 @@ def test_bad_options_in_one_line(shell, weeks, arguments, message):
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err
     assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", ["1.5", "-1"])
+def test_counts_of_people_that_are_not_whole_point_to_no_other_command(shell, tmp_path, number):
+    (tmp_path / "w.csv").write_text(
+        f"week,sex,hired,n\n1,f,yes,{number}\n1,f,no,2\n1,m,yes,3\n1,m,no,2\n"
+    )
+    roles = ("--protected", "sex", "--outcome", "hired", "--reference", "m")
+    answer = shell("monitor", "w.csv", "--batch", "week", "--weights", "n", *roles)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("fourfifths: --weights n: expected a whole number of persons")
+    assert "--weights-are" not in answer.err

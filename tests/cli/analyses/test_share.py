@@ -35,6 +35,8 @@ def test_hazelwood_from_a_file(shell, tmp_path):
     ("arguments", "message"),
     [
         (("339", "870", "--share", "79.1"), "--share 79.1: expected a share between 0 and 1"),
+        (("339", "870", "--share", "nan"), "--share nan: expected a share between 0 and 1"),
+        (("many", "870", "--share", ".5"), "Invalid value for 'OBSERVED': "),
         (("339", "870"), "--share: give it once, for all years, or --share-column with --file"),
         (("339", "--share", ".5"), "OBSERVED SELECTED: give both numbers, or a --file"),
         (("--file", "n.csv", "--share", ".5"), "n.csv: no such file"),
@@ -47,3 +49,21 @@ def test_bad_options_in_one_line(shell, arguments, message):
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith(f"fourfifths: {message}")
     assert answer.err.count("\n") == 1
+
+
+def test_a_word_among_the_numbers_points_to_no_option_of_another_command(shell, tmp_path):
+    (tmp_path / "y.csv").write_text("period,observed,selected\n1972,ten,282\n1973,5,123\n")
+    answer = shell("share", "--file", "y.csv", "--share", "0.154")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == (
+        "fourfifths: --observed-column observed: expected numbers, found 'ten'; correct such "
+        "cells\n"
+    )
+
+
+def test_lines_of_delimiters_alone_are_no_years(shell, tmp_path):
+    (tmp_path / "y.csv").write_text("period,observed,selected\n1972,10,282\n,,\n1973,5,123\n,,\n")
+    answer = shell("share", "--file", "y.csv", "--share", "0.154", "--format", "json")
+    content = json.loads(answer.out)
+    assert round(content["standard_deviations"], 1) == -6.5
+    assert len(content["periods"]) == 2

@@ -204,13 +204,13 @@ def read_periods(
     share_column: str | None,
 ) -> Periods:
     """Read a table with one row for each period; without a column of shares there are none."""
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     columns = {"observed_column": observed_column, "selected_column": selected_column}
     if share_column is not None:
         columns["share_column"] = share_column
     opened.column(period, "period")
     for argument, column in columns.items():
-        opened = opened.with_numbers(column, argument)
+        opened = opened.with_numbers(column, argument, may_be_unknown=False)
     names = [opened.names[column] for column in (period, *columns.values())]
     rows = opened.rows(opened.frame.select(*names))
     if not rows:
