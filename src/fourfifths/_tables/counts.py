@@ -7,9 +7,9 @@ returns the cells that all figures of selections are computed from.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -287,6 +287,17 @@ def names_total(text: str) -> bool:
     (True, False)
     """
     return folded(text).strip(TOTAL_MARKS) in TOTALS
+
+
+def check_no_totals(counts: Counts, key: str, known: Iterable[Any]) -> None:
+    """Raise if a group of an aggregated table is called a total: it would count everyone twice."""
+    kept_words = {folded(str(value)) for value in known}
+    for value in counts.values[key]:
+        if names_total(str(value)) and folded(str(value)) not in kept_words:
+            raise GroupError(
+                f"column {key!r}: {str(value)!r} looks like a total of the other rows; remove it, "
+                f"or, if it is a group, give known=[{str(value)!r}]"
+            )
 
 
 def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from fourfifths._stats.monitor import (
     log_evidence_below,
     ratio_limits,
 )
-from fourfifths._tables.counts import MISSING, Counts
+from fourfifths._tables.counts import MISSING, Counts, check_no_totals
 from fourfifths._tables.groups import attributes, find_value, name_bands
 from fourfifths._tables.roles import (
     Roles,
@@ -445,6 +445,8 @@ def count_groups(table: Table, roles: Roles, *, batch: str | None = None) -> Cou
     # As an audit reads them; a token for "not known" need not occur in every batch.
     for key in (name for name in roles.keys if name in counts.values):
         role: ValueRole = "outcome" if key == roles.outcome else "group"
+        if roles.weights is not None and role == "group":
+            check_no_totals(counts, key, table.reading.known)
         spellings = spellings_of(
             key, counts.rows_of(key), role=role, unknown=roles.unknown, reading=table.reading
         )
