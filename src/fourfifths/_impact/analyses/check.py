@@ -246,7 +246,9 @@ def check(
         table, group=group, n=n, selected=selected, rate=rate, ratio=ratio
     )
 
-    highest = max(rows, key=lambda row: (row.rates[1], row.rates[0]))
+    size = sum(row.n for row in rows)
+    compared = [row for row in rows if not may_be_left_out(row, rows, size=size)]
+    highest = max(compared, key=lambda row: (row.rates[1], row.rates[0]))
     if highest.rates[1] == 0:
         raise TableError(f"{name}: nobody is selected in any group, so that there are no ratios")
     reference = reference_of_ratios(rows, highest)
@@ -261,7 +263,6 @@ def check(
         for row in rows
     )
 
-    size = sum(row.n for row in rows)
     left_out = None if total is None else total - size - (unknown_count or 0)
     return Check(
         table=name,
@@ -339,6 +340,12 @@ def read_rows(
         )
     ]
     return rows, opened.name, opened.notes
+
+
+def may_be_left_out(row: Row, rows: Sequence[Row], *, size: int) -> bool:
+    """Return whether a group was left out of the ratios, and is small enough for that."""
+    has_ratios = any(other.ratio is not None for other in rows)
+    return has_ratios and row.ratio is None and Fraction(row.n, size) < MINIMUM_SHARE
 
 
 def check_names(
@@ -625,6 +632,12 @@ def statements(
         shares = ", ".join(f"{row.group} ({row.n / size:.1%} of n)" for row in without_ratio)
         yield f"without a printed ratio: {shares}"
         large = [row.group for row in without_ratio if Fraction(row.n, size) >= MINIMUM_SHARE]
+        higher = [row.group for row in without_ratio if row.rates[1] > highest.rates[1]]
+        if higher:
+            yield (
+                f"the rate of {listed(higher)} is higher, but under {float(MINIMUM_SHARE):.0%} of "
+                "n a category may be left out of the ratios (6 RCNY 5-301(d))"
+            )
         if large:
             yield (
                 f"not under {float(MINIMUM_SHARE):.0%} of n, and without a printed ratio: "
