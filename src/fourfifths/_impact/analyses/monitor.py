@@ -22,10 +22,11 @@ from fourfifths._stats.monitor import (
     log_evidence_below,
     ratio_limits,
 )
-from fourfifths._tables.counts import MISSING, Counts, check_no_totals
+from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import attributes, find_value, name_bands
 from fourfifths._tables.roles import (
     Roles,
+    as_meant,
     assign_roles,
     choose_favorable,
     favorable_cells,
@@ -442,11 +443,11 @@ def count_groups(table: Table, roles: Roles, *, batch: str | None = None) -> Cou
         prepared = prepared.with_missing([batch], roles.unknown)
         keys.append(batch)
     counts = count_whole_persons(prepared, keys, persons=roles.weights, argument="weights")
-    # As an audit reads them; a token for "not known" need not occur in every batch.
+    if batch is not None:
+        return as_meant(counts, roles, table)
+    # The same, but a token for "not known" need not occur in every batch of a log.
     for key in (name for name in roles.keys if name in counts.values):
         role: ValueRole = "outcome" if key == roles.outcome else "group"
-        if roles.weights is not None and role == "group":
-            check_no_totals(counts, key, table.reading.known)
         spellings = spellings_of(
             key, counts.rows_of(key), role=role, unknown=roles.unknown, reading=table.reading
         )
