@@ -144,3 +144,34 @@ def test_a_table_of_rich_has_the_columns_that_were_asked_for():
     ]
     assert [column.justify for column in table.columns] == ["left", "right"]
     assert str(table.title) == "[b]rates"
+
+
+LONG_NAMES = tuple(letter + " of a name of sixty letters" + letter * 33 for letter in "AB")
+
+
+def test_a_long_name_above_numbers_is_wrapped_at_80_columns():
+    sheet = Sheet(
+        title="steps",
+        headers=("step", *LONG_NAMES),
+        rows=(("a step with a name that is long", "0.724 *", "reference"),),
+        name_width=40,
+    )
+    text = document_text(page(sheet), width=80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "0.724 *" in text
+    assert "reference" in text
+    assert text.replace("\n", "").count("A") == LONG_NAMES[0].count("A")
+
+
+def test_a_long_name_in_the_second_column_is_wrapped_at_80_columns():
+    sheet = Sheet(
+        title="pairs",
+        headers=("group", "compared with", "95%"),
+        rows=((*LONG_NAMES, "0.362 to 0.837"),),
+        name_columns=2,
+    )
+    text = document_text(page(sheet), width=80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "compared with             95%" in text
+    assert "0.362 to 0.837" in text
+    assert text.count("B") == LONG_NAMES[1].count("B")

@@ -194,6 +194,8 @@ def value_at(message: str, start: int) -> tuple[int, Any]:
         # A number or a truth value may end a sentence: the full stop is not part of it.
         text = literal.group()
         end = literal.end() if text == "..." else start + len(text.rstrip("."))
+    if message[start:end] in ("nan", "inf", "-inf"):
+        return end, message[start:end]  # as repr writes these numbers, which are no literals
     try:
         return end, ast.literal_eval(message[start:end])
     except (ValueError, SyntaxError):

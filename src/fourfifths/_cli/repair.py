@@ -56,7 +56,8 @@ METHODS = "With scope column, what an amount means: random, combinatorial, defin
 def repair(
     source: Source,
     out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The repaired table: .csv, .tsv or .parquet.")
+        Path,
+        typer.Argument(metavar="OUT", help="The repaired table: .csv, .tsv, .parquet or .jsonl."),
     ],
     *,
     protected: Protected = None,

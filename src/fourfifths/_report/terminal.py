@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 TEXT_WIDTH = 100
+# The name of a group may be long, also where it heads a column of numbers: then it is wrapped.
+MAX_COLUMN_NAME_WIDTH = 26
 # Wide enough for any table: what a table would need if the terminal set no limit.
 MAX_TABLE_WIDTH = 1000
 STYLES: Mapping[Tone, str] = {
@@ -80,6 +82,7 @@ def print_sheet(sheet: Sheet, console: Console) -> None:
 def rich_table(sheet: Sheet, columns: Sequence[int], *, title: str | None = None) -> Table:
     """Return some columns of a sheet as a table of rich; names are text, never markup."""
     from rich import box
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
@@ -95,6 +98,19 @@ def rich_table(sheet: Sheet, columns: Sequence[int], *, title: str | None = None
         header = Text(printable(sheet.headers[column]))
         if column == 0:
             table.add_column(header, overflow="fold", width=first_width)
+            continue
+        cells_width = max((cell_len(printable(row[column])) for row in sheet.rows), default=0)
+        names_width = max(header.cell_len, cells_width)
+        if column < sheet.name_columns and names_width > MAX_COLUMN_NAME_WIDTH:
+            table.add_column(header, justify="right", overflow="fold", width=MAX_COLUMN_NAME_WIDTH)
+        elif header.cell_len > max(MAX_COLUMN_NAME_WIDTH, cells_width):
+            # The numbers below it stay whole: the column is as wide as they are at least.
+            table.add_column(
+                header,
+                justify="right",
+                overflow="fold",
+                width=max(MAX_COLUMN_NAME_WIDTH, cells_width),
+            )
         else:
             table.add_column(header, justify="right", no_wrap=True)
     for index, row in enumerate(sheet.rows):

@@ -7,9 +7,9 @@ returns the cells that all figures of selections are computed from.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -278,13 +278,35 @@ def count_per_group(
     ).take(persons > 0)
 
 
+def names_total(text: str) -> bool:
+    """Return whether a row of this name is likely to be the total of other rows.
+
+    Examples
+    --------
+    >>> names_total("Grand total:"), names_total("Total loss")
+    (True, False)
+    """
+    return folded(text).strip(TOTAL_MARKS) in TOTALS
+
+
+def check_no_totals(counts: Counts, key: str, known: Iterable[Any]) -> None:
+    """Raise if a group of an aggregated table is called a total: it would count everyone twice."""
+    kept_words = {folded(str(value)) for value in known}
+    for value in counts.values[key]:
+        if names_total(str(value)) and folded(str(value)) not in kept_words:
+            raise GroupError(
+                f"column {key!r}: {str(value)!r} looks like a total of the other rows; remove it, "
+                f"or, if it is a group, give known=[{str(value)!r}]"
+            )
+
+
 def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:
     """Raise if a row of a table of counts is the total of others."""
     kept_words = {folded(str(value)) for value in table.reading.known}
     for key in keys:
         for code, value in enumerate(rows.values[key]):
             words = folded(str(value))
-            if words in kept_words or words.strip(TOTAL_MARKS) not in TOTALS:
+            if words in kept_words or not names_total(words):
                 continue
             is_total = rows.codes[key] == code
             sums = [rows.sums[name] for name in ("selected", "rest")]

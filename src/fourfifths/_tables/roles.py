@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, IntArray
-from fourfifths._tables.counts import SELECTED, CountedColumn, Counts, count
+from fourfifths._tables.counts import SELECTED, CountedColumn, Counts, check_no_totals, count
 from fourfifths._tables.groups import (
     Bands,
     age_advice,
@@ -237,6 +237,8 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
     for key in roles.keys:
         if key not in counts.values:
             continue
+        if roles.weights is not None and counts.exact and key != roles.outcome:
+            check_no_totals(counts, key, table.reading.known)
         spellings = spellings_of(
             key,
             counts.rows_of(key),

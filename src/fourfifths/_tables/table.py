@@ -131,22 +131,27 @@ class Table:
             table = table.with_column(name, expression)
         return table
 
-    def with_numbers(self, name: str, argument: str) -> Table:
+    def with_numbers(self, name: str, argument: str, *, may_be_unknown: bool = True) -> Table:
         """Return the table with column `name` as floating-point numbers.
 
-        Text is converted, since a CSV file has nothing else; text that is not a number is an error.
+        Text is converted, since a CSV file has nothing else; text that is not a number is an error,
+        which points to `unknown` unless that is no argument of who asks.
         """
         dtype = self.dtype(self.column(name, argument))
         table, number = self, self.col(name)
         if is_text(dtype):
             number = number.cast(nw.String()).str.strip_chars()
-            table, number = self._with_number_notes(name, number, argument)
+            table, number = self._with_number_notes(
+                name, number, argument, may_be_unknown=may_be_unknown
+            )
         elif not dtype.is_numeric():
             raise ColumnError(f"{argument}={name!r}: expected numbers, found {dtype}")
         table = table.with_column(name, number.cast(nw.Float64()))
         return table.with_column(name, without_missing(table.col(name), nw.Float64()))
 
-    def _with_number_notes(self, name: str, text: nw.Expr, argument: str) -> tuple[Table, nw.Expr]:
+    def _with_number_notes(
+        self, name: str, text: nw.Expr, argument: str, *, may_be_unknown: bool
+    ) -> tuple[Table, nw.Expr]:
         """Return texts as plain numbers, and the table with notes on how they were read.
 
         Only what is not plainly a number is looked at, which in most columns is nothing.
@@ -160,10 +165,13 @@ class Table:
         unclear = NumberTexts.of(row_counts, self.reading.known)
         if unclear.words:
             word = unclear.words[0]
-            raise ColumnError(
-                f"{argument}={name!r}: expected numbers, found {word!r}; correct or empty such "
-                f"cells, or, if it means that the value is missing, give unknown=[{word!r}]"
-            )
+            remedy = "correct such cells"
+            if may_be_unknown:
+                remedy = (
+                    "correct or empty such cells, or, if it means that the value is missing, give "
+                    f"unknown=[{word!r}]"
+                )
+            raise ColumnError(f"{argument}={name!r}: expected numbers, found {word!r}; {remedy}")
         has_point = nw.col("text").str.contains(".", literal=True)
         clear = [
             example[0]

@@ -38,6 +38,7 @@ def test_low_scores(shell):
         (("--select", "0"), "--select 0.0: expected a share between 0 and 1"),
         (("--score-bands", "many"), "--score-bands many: expected a number of bands, or"),
         (("--score-bands", "70,60"), "--score-bands 70.0,60.0: expected a number of bands"),
+        (("--threshold", "nan"), "--threshold nan: expected a ratio above 0"),
         (("--threshold", "2"), "--threshold 2.0: expected a ratio above 0"),
         (("--rule", "feldman2015", "--protected", "position"), "--reference: rule 'feldman2015'"),
     ],
@@ -47,3 +48,10 @@ def test_an_error_is_one_line_with_the_remedy(shell, arguments, message):
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith(f"fourfifths: {message}")
     assert answer.err.count("\n") == 1
+
+
+def test_a_file_with_a_header_alone_has_no_rows(shell, tmp_path):
+    (tmp_path / "h.csv").write_text("sex,points\n")
+    answer = shell("cuts", "h.csv", "--protected", "sex", "--score", "points")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err == "fourfifths: h.csv: the table has no rows\n"

@@ -48,3 +48,33 @@ def test_bad_options_in_one_line(shell, weeks, arguments, message):
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err
     assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", ["1.5", "-1"])
+def test_counts_of_people_that_are_not_whole_point_to_no_other_command(shell, tmp_path, number):
+    (tmp_path / "w.csv").write_text(
+        f"week,sex,hired,n\n1,f,yes,{number}\n1,f,no,2\n1,m,yes,3\n1,m,no,2\n"
+    )
+    roles = ("--protected", "sex", "--outcome", "hired", "--reference", "m")
+    answer = shell("monitor", "w.csv", "--batch", "week", "--weights", "n", *roles)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("fourfifths: --weights n: expected a whole number of persons")
+    assert "--weights-are" not in answer.err
+
+
+def test_the_page_does_not_replace_the_batch_that_is_added(shell, weeks, tmp_path):
+    rows = (tmp_path / "w1.csv").read_text()
+    answer = shell("monitor", "log.jsonl", "--add", "w1.csv", *ROLES, "--out", "w1.csv")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("fourfifths: --out w1.csv: is the file that is audited")
+    assert (tmp_path / "w1.csv").read_text() == rows
+    assert not (tmp_path / "log.jsonl").exists()
+
+
+def test_unknown_that_is_in_no_batch_of_a_table_is_an_error(shell, tmp_path):
+    rows = "".join(f"{week},{sex},{hired}\n" for week in "12" for sex in "fm" for hired in "yn")
+    (tmp_path / "t.csv").write_text(f"week,sex,hired\n{rows}")
+    roles = ("--protected", "sex", "--outcome", "hired", "--reference", "m", "--favorable", "y")
+    answer = shell("monitor", "t.csv", "--batch", "week", *roles, "--unknown", "zzz")
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("fourfifths: --unknown zzz: never occurs in the columns")

@@ -78,3 +78,37 @@ def test_an_error_is_one_line_with_the_remedy(subgroups, arguments, message):
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith(f"fourfifths: {message}")
     assert answer.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "arguments", "message"),
+    [
+        ("", (), "h.csv: the table has no rows"),
+        ("f,a,yes,1\nf,b,no,1\n", (), "--protected sex: the column holds only 'f'; leave it out"),
+        (
+            "f,a,yes,1\nm,a,no,1\n",
+            ("--columns", "site"),
+            "--columns site: the column holds only 'a'; leave it out",
+        ),
+        (
+            "f,a,yes,1.5\nm,b,no,1\n",
+            ("--persons", "n"),
+            "--persons n: expected a whole number of persons, 0 or more, in each row",
+        ),
+        (
+            "f,a,yes,-1\nm,b,no,1\n",
+            ("--persons", "n"),
+            "--persons n: expected a whole number of persons, 0 or more, in each row",
+        ),
+    ],
+    ids=["no rows", "one group", "one site", "half a person", "minus one person"],
+)
+def test_a_bad_file_is_one_line_with_options_of_this_command(
+    shell, tmp_path, rows, arguments, message
+):
+    (tmp_path / "h.csv").write_text(f"sex,site,hired,n\n{rows}")
+    answer = shell("subgroups", "h.csv", "--protected", "sex", "--outcome", "hired", *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(f"fourfifths: {message}")
+    assert "--weights" not in answer.err
+    assert answer.err.count("\n") == 1

@@ -171,3 +171,23 @@ def test_fifty_groups_take_less_than_a_second():
     start = time.perf_counter()
     fourfifths.check(table, group="g", n="n", rate="r", ratio="q", unknown_count=100_000)
     assert time.perf_counter() - start < 1
+
+
+def test_a_group_under_two_percent_that_was_left_out_is_not_what_ratios_are_to():
+    # 6 RCNY 5-301(d): a category under 2% may be excluded from the calculations of impact ratios.
+    table = pd.DataFrame(
+        {"g": ["A", "B", "C"], "n": [100, 50, 1], "s": [40, 10, 1], "ratio": ["1.00", "0.50", None]}
+    )
+    columns = {"group": "g", "n": "n", "selected": "s", "ratio": "ratio"}
+    result = fourfifths.check(table, **columns)
+    assert (result.errors, result.highest) == (0, "A")
+    assert any(sentence.startswith("the rate of 'C' is higher") for sentence in result.statements)
+    # 4 of 154 is 2.6%: this one may not be left out, and the ratios are to it.
+    large = fourfifths.check(table.assign(n=[100, 50, 4], s=[40, 10, 4]), **columns)
+    assert (large.errors, large.highest) == (2, "C")
+    assert not any("is higher" in sentence for sentence in large.statements)
+
+
+def test_without_printed_ratios_every_group_is_compared():
+    table = pd.DataFrame({"g": ["A", "B", "C"], "n": [100, 50, 1], "s": [40, 10, 1]})
+    assert fourfifths.check(table, group="g", n="n", selected="s").highest == "C"

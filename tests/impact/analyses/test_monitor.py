@@ -198,12 +198,14 @@ def test_a_dataframe_needs_a_name(tmp_path):
         fourfifths.add_batch(tmp_path / "log.jsonl", TABLE, **ROLES)
 
 
-@pytest.mark.parametrize("change", ["header", "counts"])
+@pytest.mark.parametrize("change", ["header", "counts", "confidence", "threshold"])
 def test_a_broken_log_names_the_line(files, tmp_path, change):
     log = tmp_path / "log.jsonl"
     fourfifths.add_batch(log, files[0], **ROLES)
     old, new, line = {
         "header": ("monitor-log/1", "monitor-log/9", 1),
+        "confidence": ('"confidence": 0.95', '"confidence": 2', 1),
+        "threshold": ('"threshold": 0.8', '"threshold": 0', 1),
         "counts": ('"selected": 20', '"selected": 2000', 2),
     }[change]
     log.write_text(log.read_text().replace(old, new))
@@ -237,3 +239,18 @@ def test_spellings_are_one_group_in_and_between_batches(tmp_path):
     # "Female" and "female " take turns with yes and no: ten of twenty either way.
     sizes = [pair for batch in batches if "groups" in batch for pair in batch["groups"].values()]
     assert sizes == [{"selected": 10, "n": 20}] * 4
+
+
+def test_a_log_without_its_reference_is_an_error(files, tmp_path):
+    log = tmp_path / "log.jsonl"
+    fourfifths.add_batch(log, files[0], **ROLES)
+    log.write_text(log.read_text().replace('"reference": "m"', '"reference": "x"'))
+    with pytest.raises(TableError, match="the reference 'x' is in no batch of the log"):
+        fourfifths.monitor(log)
+
+
+def test_a_name_may_hold_a_sign_that_ends_a_line(tmp_path):
+    log = tmp_path / "log.jsonl"
+    table = TABLE.assign(sex=TABLE["sex"].replace({"f": "f\u2028f\x85"}))
+    fourfifths.add_batch(log, table, name="first", **ROLES)
+    assert fourfifths.monitor(log)["f\u2028f\x85"].n == int((TABLE["sex"] == "f").sum())

@@ -10,6 +10,7 @@ import typer
 from fourfifths._cli.options import (
     FAILED,
     HeaderRow,
+    Known,
     OutputOptions,
     ReadingOptions,
     Sheet,
@@ -53,6 +54,7 @@ def check(
     total: Annotated[
         int | None, typer.Option(metavar="N", help="How many people were assessed in all.")
     ] = None,
+    known: Known = None,
     sheet: Sheet = None,
     header_row: HeaderRow = None,
     output: OutputOptions,
@@ -65,7 +67,9 @@ def check(
     output.check(source)
     from fourfifths import check as check_table
 
-    table = ReadingOptions(sheet=sheet, header_row=header_row, exact_values=True).open(source)
+    table = ReadingOptions(sheet=sheet, header_row=header_row, known=known, exact_values=True).open(
+        source
+    )
     result = check_table(
         table,
         group=group,

@@ -80,6 +80,8 @@ def monitor(
 ) -> None:
     """Weigh the evidence about impact ratios after every batch; looking early costs nothing."""
     output.check(source)
+    if add is not None:
+        output.check(add)
     from fourfifths._impact.analyses.monitor import add_batch
     from fourfifths._impact.analyses.monitor import monitor as weigh
 

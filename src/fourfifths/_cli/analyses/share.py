@@ -17,10 +17,10 @@ from fourfifths.errors import OptionError
 def share(
     observed: Annotated[
         int | None,
-        typer.Argument(metavar="[OBSERVED", help="How many of the selected are of the group."),
+        typer.Argument(metavar="OBSERVED", help="How many of the selected are of the group."),
     ] = None,
     selected: Annotated[
-        int | None, typer.Argument(metavar="SELECTED]", help="How many were selected in all.")
+        int | None, typer.Argument(metavar="SELECTED", help="How many were selected in all.")
     ] = None,
     *,
     share: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -12,9 +12,11 @@ from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
 from fourfifths._results import Record, Result, flat
+from fourfifths._tables.counts import names_total
 from fourfifths._tables.table import TableLike, Value, open_table
+from fourfifths._tables.values import folded, means_not_known
 from fourfifths._text import number_text
-from fourfifths.errors import ColumnError, OptionError, TableError, listed
+from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
 
 Verdict = Literal["follows", "does not follow", "not given"]
 Range = tuple[Fraction, Fraction]
@@ -237,14 +239,16 @@ def check(
             raise OptionError(f"{argument}={people!r}: expected a whole number, 0 or more")
     if unknown_selected is not None and unknown_selected > (unknown_count or 0):
         raise OptionError(
-            f"unknown_selected={unknown_selected}: is more than unknown_count={unknown_count}"
+            f"unknown_selected={unknown_selected}: is more than unknown_count={unknown_count or 0}"
         )
 
     rows, name, notes = read_rows(
         table, group=group, n=n, selected=selected, rate=rate, ratio=ratio
     )
 
-    highest = max(rows, key=lambda row: (row.rates[1], row.rates[0]))
+    size = sum(row.n for row in rows)
+    compared = [row for row in rows if not may_be_left_out(row, rows, size=size)]
+    highest = max(compared, key=lambda row: (row.rates[1], row.rates[0]))
     if highest.rates[1] == 0:
         raise TableError(f"{name}: nobody is selected in any group, so there are no ratios")
     reference = reference_of_ratios(rows, highest)
@@ -259,7 +263,6 @@ def check(
         for row in rows
     )
 
-    size = sum(row.n for row in rows)
     left_out = None if total is None else total - size - (unknown_count or 0)
     return Check(
         table=name,
@@ -300,7 +303,7 @@ def read_rows(
     ratio: str | None,
 ) -> tuple[list[Row], str, tuple[str, ...]]:
     """Read the published table; return its rows, its name and the notes of reading it."""
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     columns = {"group": group, "n": n, "selected": selected, "rate": rate, "ratio": ratio}
     named = {argument: column for argument, column in columns.items() if column is not None}
     for argument, column in named.items():
@@ -320,6 +323,7 @@ def read_rows(
         whole_number(value, f"n={n!r}", label)
         for value, label in zip(values["n"], groups, strict=True)
     ]
+    check_names(groups, sizes, argument=f"group={group!r}", known=opened.reading.known)
     empty: list[Any] = [None] * len(groups)
     selections = [
         None if is_blank(value) else whole_number(value, f"selected={selected!r}", label)
@@ -336,6 +340,32 @@ def read_rows(
         )
     ]
     return rows, opened.name, opened.notes
+
+
+def may_be_left_out(row: Row, rows: Sequence[Row], *, size: int) -> bool:
+    """Return whether a group was left out of the ratios, and is small enough for that."""
+    has_ratios = any(other.ratio is not None for other in rows)
+    return has_ratios and row.ratio is None and Fraction(row.n, size) < MINIMUM_SHARE
+
+
+def check_names(
+    groups: Sequence[str], sizes: Sequence[int], *, argument: str, known: Iterable[Value]
+) -> None:
+    """Raise if a row is no group by its name: a total, or people whose group is not known."""
+    kept_names = {folded(str(value)) for value in known}
+    for label, size in zip(groups, sizes, strict=True):
+        if folded(label) in kept_names:
+            continue
+        if names_total(label):
+            meaning, option = "a total of the other rows", "total"
+        elif means_not_known(label, "group"):
+            meaning, option = "people of unknown group", "unknown_count"
+        else:
+            continue
+        raise GroupError(
+            f"{argument}: {label!r} looks like {meaning}; remove the row and give {option}={size}, "
+            f"or, if it is a group, give known=[{label!r}]"
+        )
 
 
 def row_of(
@@ -373,6 +403,11 @@ def whole_number(value: Value, argument: str, label: str) -> int:
     """Return a number of people; 1,234 and 1234.0 are read too."""
     text = str(value).strip()
     plain_text = text.replace(",", "") if re.fullmatch(r"\d{1,3}(,\d{3})+", text) else text
+    if re.fullmatch(r"[1-9]\d{0,2}(\.000)+", text):
+        raise ColumnError(
+            f"{argument}: {text!r} in the row of {label!r} may be {text.replace('.', '')} or "
+            f"{text.partition('.')[0]}; write it without the point"
+        )
     if not re.fullmatch(r"\d+(\.0*)?", plain_text):
         raise ColumnError(
             f"{argument}: expected a whole number of people, found {text!r} in the row of {label!r}"
@@ -598,6 +633,12 @@ def statements(
         shares = ", ".join(f"{row.group} ({row.n / size:.1%} of n)" for row in without_ratio)
         yield f"without a printed ratio: {shares}"
         large = [row.group for row in without_ratio if Fraction(row.n, size) >= MINIMUM_SHARE]
+        higher = [row.group for row in without_ratio if row.rates[1] > highest.rates[1]]
+        if higher:
+            yield (
+                f"the rate of {listed(higher)} is higher, but under {float(MINIMUM_SHARE):.0%} of "
+                "n a category may be left out of the ratios (6 RCNY 5-301(d))"
+            )
         if large:
             yield (
                 f"not under {float(MINIMUM_SHARE):.0%} of n, and without a printed ratio: "

@@ -70,18 +70,46 @@ def count_persons(
             roles.weights, "persons" if weights_are == "counts" else "weights"
         )
     keys = [*roles.protected, *keys]
-    try:
+    if weights_are == "sampling":
         counts = count(
-            table, keys, weights=roles.weights, weights_are=weights_are, max_cells=max_cells
+            table, keys, weights=roles.weights, weights_are="sampling", max_cells=max_cells
         )
+    else:
+        counts = count_whole_persons(
+            table, keys, persons=roles.weights, argument="persons", max_cells=max_cells
+        )
+    return as_meant(counts, roles, opened)
+
+
+def count_whole_persons(
+    table: Table,
+    keys: Sequence[str],
+    *,
+    persons: str | None,
+    argument: str,
+    max_cells: int = MAX_CELLS,
+) -> Counts:
+    """Count, where a column may say how many persons a row stands for, and nothing else.
+
+    Parameters
+    ----------
+    table : Table
+    keys : sequence of str
+    persons : str or None
+        The column, of numbers.
+    argument : str
+        What the column is called in errors: there is no choice of sampling weights to point to.
+    max_cells : int
+    """
+    try:
+        return count(table, keys, weights=persons, weights_are="counts", max_cells=max_cells)
     except WeightsError as error:
-        if weights_are == "sampling":
+        if persons is None:
             raise
         raise WeightsError(
-            f"persons={roles.weights!r}: expected a whole number of persons, 0 or more, in each "
+            f"{argument}={persons!r}: expected a whole number of persons, 0 or more, in each "
             "row, and not 0 in all; correct the column, or leave it out if a row is one person"
         ) from error
-    return as_meant(counts, roles, opened)
 
 
 def with_meant_values(counts: Counts, keys: Sequence[str], *, roles: Roles, table: Table) -> Counts:

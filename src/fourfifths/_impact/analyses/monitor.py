@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from fourfifths._arrays import FloatArray, Interval
+from fourfifths._impact.analyses.counted import count_whole_persons
 from fourfifths._impact.analyses.monitor_log import Batch, MonitorLog, read_log
 from fourfifths._results import Record, Result, flat
 from fourfifths._stats.monitor import (
@@ -21,10 +22,11 @@ from fourfifths._stats.monitor import (
     log_evidence_below,
     ratio_limits,
 )
-from fourfifths._tables.counts import MISSING, Counts, count
+from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import attributes, find_value, name_bands
 from fourfifths._tables.roles import (
     Roles,
+    as_meant,
     assign_roles,
     choose_favorable,
     favorable_cells,
@@ -440,8 +442,10 @@ def count_groups(table: Table, roles: Roles, *, batch: str | None = None) -> Cou
     if batch is not None:
         prepared = prepared.with_missing([batch], roles.unknown)
         keys.append(batch)
-    counts = count(prepared, keys, weights=roles.weights, weights_are="counts")
-    # As an audit reads them; a token for "not known" need not occur in every batch.
+    counts = count_whole_persons(prepared, keys, persons=roles.weights, argument="weights")
+    if batch is not None:
+        return as_meant(counts, roles, table)
+    # The same, but a token for "not known" need not occur in every batch of a log.
     for key in (name for name in roles.keys if name in counts.values):
         role: ValueRole = "outcome" if key == roles.outcome else "group"
         spellings = spellings_of(

@@ -217,13 +217,15 @@ class MonitorLog:
 def read_log(path: str | os.PathLike[str]) -> MonitorLog:
     """Read a log, or raise an error that says which line is not one of a log."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        text = Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise TableError(
             f"{os.fspath(path)}: there is no log yet; adding the first batch makes it"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(f"{os.fspath(path)}: cannot be read as a log: {error}") from error
+    # Not splitlines: the name of a group may hold other signs that end a line, such as U+2028.
+    lines = text.removesuffix("\n").split("\n")
     batches: list[Batch] = []
     is_header_read = False
     try:
@@ -232,6 +234,8 @@ def read_log(path: str | os.PathLike[str]) -> MonitorLog:
             raise ValueError(f"schema {header['schema']!r}")
         settings: dict[str, Any] = {name: str(header[name]) for name in SETTINGS}
         settings |= {name: float(header[name]) for name in ("threshold", "confidence")}
+        if not 0 < settings["threshold"] < np.inf or not 0.5 <= settings["confidence"] < 1:
+            raise ValueError("threshold above 0, confidence from 0.5 to below 1")
         if isinstance(header["favorable"], list):
             settings["favorable"] = tuple(map(str, header["favorable"]))
         bands = tuple((str(key), tuple(edges)) for key, edges in header["bands"].items())
@@ -246,4 +250,10 @@ def read_log(path: str | os.PathLike[str]) -> MonitorLog:
         ) from error
     if not batches:
         raise TableError(f"{os.fspath(path)}: the log holds no batch")
-    return MonitorLog(**settings, bands=bands, unknown=unknown, batches=tuple(batches))
+    log = MonitorLog(**settings, bands=bands, unknown=unknown, batches=tuple(batches))
+    if log.reference not in log.group_names:
+        raise TableError(
+            f"{os.fspath(path)}: the reference {log.reference!r} is in no batch of the log "
+            f"(groups: {listed(log.group_names)})"
+        )
+    return log

@@ -79,7 +79,8 @@ def count_scores(
     points = table.col(score)
     peeked = table.frame.select(points.alias("points")).head(PEEKED_ROWS)
     # The number of distinct scores alone: fetching them would take longer than counting.
-    distinct = table.rows(peeked.select(nw.col("points").n_unique()))[0][0]
+    # Of no rows at all, some engines give no number; that there are none is said by the count.
+    distinct = table.rows(peeked.select(nw.col("points").n_unique()))[0][0] or 0
     if distinct <= MAX_PEEKED_SCORES:
         try:
             counts = count_persons(table, [score], roles=roles)

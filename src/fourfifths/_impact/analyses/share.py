@@ -12,7 +12,8 @@ import numpy as np
 from fourfifths._arrays import FloatArray
 from fourfifths._results import Record, Result, plain
 from fourfifths._stats.proportions import at_most_as_likely, binomial
-from fourfifths._tables.table import TableLike, open_table
+from fourfifths._tables.counts import names_total
+from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths.errors import OptionError, TableError
 
 
@@ -204,28 +205,81 @@ def read_periods(
     share_column: str | None,
 ) -> Periods:
     """Read a table with one row for each period; the shares are None without a column of them."""
-    opened = open_table(table)
+    opened = open_table(table).without_empty_rows()
     columns = {"observed_column": observed_column, "selected_column": selected_column}
     if share_column is not None:
         columns["share_column"] = share_column
     opened.column(period, "period")
+    is_percent = share_column is not None and is_percentages(opened, share_column)
     for argument, column in columns.items():
-        opened = opened.with_numbers(column, argument)
+        opened = opened.with_numbers(column, argument, may_be_unknown=False)
     names = [opened.names[column] for column in (period, *columns.values())]
     rows = opened.rows(opened.frame.select(*names))
     if not rows:
         raise TableError(f"{opened.name}: the table has no rows")
     for row in rows:
-        if any(cell is None for cell in row):
-            raise TableError(f"{opened.name}: the row of {row[0]!r} has an empty cell; fill it in")
-        if not all(cell.is_integer() for cell in row[1:3]):
-            raise TableError(
-                f"{opened.name}: the row of {row[0]!r} holds {row[1]} and {row[2]}; expected whole "
-                "numbers of people"
-            )
+        check_row(opened.name, row)
+    check_totals(opened.name, [str(row[0]) for row in rows], [row[1:3] for row in rows])
+    shares = []
+    if share_column is not None:
+        shares = [float(row[3]) / 100 if is_percent else float(row[3]) for row in rows]
+        check_shares(share_column, shares, rows)
     return Periods(
         periods=[str(row[0]) for row in rows],
         observed=[int(row[1]) for row in rows],
         selected=[int(row[2]) for row in rows],
-        shares=[float(row[3]) for row in rows] if share_column is not None else [],
+        shares=shares,
     )
+
+
+def check_row(table: str, row: Sequence[Any]) -> None:
+    """Raise if a row lacks a number, or if its numbers of people are impossible."""
+    period, observed, selected = row[:3]
+    if any(cell is None for cell in row):
+        raise TableError(f"{table}: the row of {period!r} has an empty cell; fill it in")
+    if not (observed.is_integer() and selected.is_integer()):
+        raise TableError(
+            f"{table}: the row of {period!r} holds {observed} and {selected}; expected whole "
+            "numbers of people"
+        )
+    if not 0 <= observed <= selected or selected < 1:
+        raise TableError(
+            f"{table}: the row of {period!r} holds {observed:.0f} of {selected:.0f} selected; "
+            "expected at least 1 selected, and from 0 to all of them of the group"
+        )
+
+
+def check_shares(column: str, shares: Sequence[float], rows: Sequence[Sequence[Any]]) -> None:
+    """Raise if a share is impossible."""
+    for row, fraction in zip(rows, shares, strict=True):
+        if not 0 < fraction < 1:
+            raise TableError(
+                f"share_column={column!r}: {row[3]:g} in the row of {row[0]!r}; expected a share "
+                "between 0 and 1, neither included, as in 0.154 or 15.4%"
+            )
+
+
+def is_percentages(table: Table, column: str) -> bool:
+    """Return whether the numbers of a column are written with a percent sign."""
+    name = table.names[table.column(column, "share_column")]
+    cells = (row[0] for row in table.rows(table.frame.select(name)))
+    return any(isinstance(cell, str) and "%" in cell for cell in cells)
+
+
+def check_totals(table: str, periods: Sequence[str], counts: Sequence[Sequence[float]]) -> None:
+    """Raise if a row is the total of others, which would count all of them twice."""
+    sums = [math.fsum(row[index] for row in counts) for index in (0, 1)]
+    for period, row in zip(periods, counts, strict=True):
+        is_sum = len(counts) > 2 and all(
+            2 * count == total for count, total in zip(row, sums, strict=True)
+        )
+        if is_sum:
+            raise TableError(
+                f"{table}: the row of {period!r} looks like a total of the other rows (its numbers "
+                "are their sum); remove it, or, if it is a period of its own, give it in two rows"
+            )
+        if names_total(period):
+            raise TableError(
+                f"{table}: the row of {period!r} looks like a total of the other rows; remove it, "
+                "or give it another name"
+            )

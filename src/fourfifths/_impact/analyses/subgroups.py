@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._impact.analyses.counted import check_persons
+from fourfifths._impact.analyses.counted import check_persons, count_whole_persons
 from fourfifths._results import Record, Result, flat
 from fourfifths._stats.proportions import divide
 from fourfifths._stats.subgroups import (
@@ -24,7 +24,7 @@ from fourfifths._stats.subgroups import (
     permuted_selections,
     ratio_upper_limits,
 )
-from fourfifths._tables.counts import MISSING, Counts, check_one_row_per_person, count
+from fourfifths._tables.counts import MISSING, Counts, check_one_row_per_person
 from fourfifths._tables.groups import Bands
 from fourfifths._tables.roles import (
     Roles,
@@ -370,7 +370,8 @@ def subgroups(
     for column, groups in values.items():
         if len(groups) < 2:
             content = f"only {str(groups[0])!r}" if groups else "nothing but missing values"
-            raise GroupError(f"column {column!r} holds {content}; leave it out")
+            argument = "protected" if column in protected_names else "columns"
+            raise GroupError(f"{argument}={column!r}: the column holds {content}; leave it out")
 
     sets = [
         chosen
@@ -533,6 +534,8 @@ def with_quantiles(
             f"column {listed(open_columns)}: expected plain values: {error}"
         ) from error
     figures = table.rows(frame)[0]
+    if None in figures:
+        raise TableError(f"{table.name}: the table has no rows")
     new_bands = {}
     for column, distinct, is_number in zip(open_columns, figures[::2], figures[1::2], strict=True):
         if is_number and distinct > MAX_NUMBERS:
@@ -590,7 +593,9 @@ def count_cells(table: Table, roles: Roles, *, depth: int) -> Cells:
             protected=columns,
             bands={column: cut for column, cut in roles.bands.items() if column in columns},
         )
-        counts = count(prepared, [*columns, outcome], weights=roles.weights, weights_are="counts")
+        counts = count_whole_persons(
+            prepared, [*columns, outcome], persons=roles.weights, argument="persons"
+        )
         if roles.weights is None and columns == roles.protected:
             check_one_row_per_person(table, counts, [*columns, outcome])
         return as_meant(counts, counted, table)
