@@ -3,6 +3,7 @@
 Usage::
 
     python benchmarks/spark.py [--rows 1e7] [--folder FOLDER] [--only local|cluster]
+                               [--scope column|blocks]
 
 `local` runs local[2]: each line is one job that reads a Parquet file and writes nothing, with the
 CPU seconds of Java, of Python's workers and of the driver, and the seconds on the clock. The
@@ -18,13 +19,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -153,13 +155,9 @@ def print_line(work: str, cost: Cost, base: Cost, predict: Cost | None = None) -
     )
 
 
-def measure_local(path: Path) -> None:
+def measure_local(path: Path, scopes: Sequence[str]) -> None:
     """Compare transforms with the identity, on two cores of this machine."""
-    repairs = {
-        (scope, key): fitted(path, scope, key)
-        for scope in ("column", "blocks")
-        for key in ("id", None)
-    }
+    repairs = {(scope, key): fitted(path, scope, key) for scope in scopes for key in ("id", None)}
     spark = started("local[2]", **{"spark.driver.memory": "3g"})
     frame = spark.read.parquet(str(path))
     print(f"{frame.count():,} rows, {frame.rdd.getNumPartitions()} partitions, local[2]\n")
@@ -168,9 +166,11 @@ def measure_local(path: Path) -> None:
     cost_of(frame.limit(100_000).mapInArrow(identity, frame.schema))  # starts what is started once
     base = cost_of(frame.mapInArrow(identity, frame.schema))
     print_line("identity", base, base)
-    text = repairs["blocks", "id"].model_.guide.models[0]
-    predict = cost_of(frame.mapInArrow(predicting(text), frame.schema))
-    print_line("identity and the score's own predict", predict, base)
+    predict = None
+    if "blocks" in scopes:
+        text = repairs["blocks", "id"].model_.guide.models[0]
+        predict = cost_of(frame.mapInArrow(predicting(text), frame.schema))
+        print_line("identity and the score's own predict", predict, base)
     for (scope, key), repair in repairs.items():
         cost = cost_of(repair.transform(frame))
         work = f"{scope}, {'no key' if key is None else 'key'}"
@@ -264,18 +264,21 @@ def main() -> None:
     parser.add_argument("--rows", type=float, default=1e7)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "scale")
     parser.add_argument("--only", choices=["local", "cluster"])
+    parser.add_argument("--scope", choices=["column", "blocks"], help="of the repairs in `local`")
     parser.add_argument("--worker-job", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker_job:
         address, path, worker_count = options.worker_job
         run_job(address, Path(path), int(worker_count))
         return
+    if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
+        parser.error("Spark needs Java 17 or 21, and there is none in PATH or JAVA_HOME")
     options.folder.mkdir(parents=True, exist_ok=True)
     path = options.folder / f"spark-{int(options.rows)}.parquet"
     if not path.exists():
         make_table(path, int(options.rows))
     if options.only in (None, "local"):
-        measure_local(path)
+        measure_local(path, [options.scope] if options.scope else ["column", "blocks"])
     if options.only in (None, "cluster"):
         measure_cluster(path)
 

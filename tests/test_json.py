@@ -67,7 +67,14 @@ def test_a_million_keys_of_which_one_is_there_twice() -> None:
 
 @pytest.mark.parametrize(
     ("content", "depth"),
-    [(b"1", 0), (b"[]", 1), (b"[[],[[]]]", 3), (b'["[[[", {"]": [1]}]', 3), (b'"\\"[["', 0)],
+    [
+        (b"1", 0),
+        (b"[]", 1),
+        (b"[[],[[]]]", 3),
+        (b'["[[[", {"]": [1]}]', 3),
+        (b'"\\"[["', 0),
+        (b'["\\n", [[1]]]', 3),
+    ],
 )
 def test_depth_by_hand(content: bytes, depth: int) -> None:
     assert depth_of(content) == depth

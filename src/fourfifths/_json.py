@@ -20,6 +20,9 @@ from fourfifths.errors import FourfifthsError
 CONTENT_HASH = "content_sha256"
 MAX_DEPTH = 100  # lists and objects within each other; ours have fewer than ten
 MAX_KEY_SHOWN = 60  # letters
+# Of numbers and between them: most of a long file. None follows a backslash in JSON, so a text that
+# lost some of them ends where it did.
+_NUMBER_LETTERS = b"0123456789.,+- \n"
 # Texts, of which an unclosed one ends with the file, so that no letter is looked at twice.
 _TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 
@@ -84,7 +87,8 @@ def depth_of(content: bytes) -> int:
     """
     import numpy as np  # not before it is needed: the help of a command does not wait for it
 
-    letters = np.frombuffer(_TEXTS.sub(b"", content), dtype=np.uint8)
+    structure = _TEXTS.sub(b"", content.translate(None, _NUMBER_LETTERS))
+    letters = np.frombuffer(structure, dtype=np.uint8)
     opening, closing = (
         np.isin(letters, np.frombuffer(brackets, dtype=np.uint8)) for brackets in (b"[{", b"]}")
     )

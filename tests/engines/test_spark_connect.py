@@ -52,6 +52,31 @@ for key in ("id", None):
 print(json.dumps(same))
 """
 
+# Port 1 refuses connections. By itself the client would try again for about twenty minutes.
+UNREACHABLE = r"""
+import json
+from pyspark.sql import SparkSession
+from pyspark.sql.connect.client.retries import DefaultPolicy
+from fourfifths import Repairer, certify, impact
+from fourfifths.errors import TableError
+
+session = SparkSession.builder.remote("sc://127.0.0.1:1").getOrCreate()
+session.client.set_retry_policies([DefaultPolicy(max_retries=1, initial_backoff=10)])
+frame = session.read.parquet("people.parquet")
+roles = {"protected": "group", "outcome": "hired"}
+messages = []
+for work in (
+    lambda: impact(frame, **roles),
+    lambda: certify(frame, **roles),
+    lambda: Repairer("group", columns=["score"]).fit(frame),
+):
+    try:
+        work()
+    except TableError as error:
+        messages.append(str(error))
+print(json.dumps(messages))
+"""
+
 
 def test_numbers_are_those_of_the_rows_in_memory():
     done = subprocess.run(
@@ -64,3 +89,19 @@ def test_numbers_are_those_of_the_rows_in_memory():
         "repair, key id": True,
         "repair, key None": True,
     }
+
+
+def test_a_server_that_cannot_be_reached_is_one_line():
+    done = subprocess.run(
+        [sys.executable, "-c", UNREACHABLE],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    expected = (
+        "the table: its Spark session has ended, or its master is not reachable; start a session "
+        "and read the table anew"
+    )
+    assert json.loads(done.stdout.splitlines()[-1]) == [expected] * 3

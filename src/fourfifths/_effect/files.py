@@ -27,8 +27,10 @@ from fourfifths._repair.engines.streamed import (
 )
 from fourfifths._repair.plain_repairer import PlainRepairer
 from fourfifths._repair.proof import Proof, with_other_columns
+from fourfifths._tables.engines.chunked import ChunkEngine
 from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
-from fourfifths._tables.engines.engine import ChunkEngine, TableEngine, engine_of
+from fourfifths._tables.engines.engine import TableEngine
+from fourfifths._tables.engines.memory import engine_of
 from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of

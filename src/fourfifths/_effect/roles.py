@@ -14,7 +14,6 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import FloatArray, IntArray
-from fourfifths._certify.plan import MAX_ROWS, check_options
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._tables.groups import choose_reference, find_value
 from fourfifths._tables.load import Rows
@@ -70,6 +69,11 @@ def check_audit_roles(
 
 def check_beta(roles: AuditRoles) -> None:
     """Raise an error if beta is neither a selection rate nor a range of two."""
+    if roles.beta is None:
+        return
+    # Not before it is needed: its limits of proportions take longer to load than a repair's check.
+    from fourfifths._certify.plan import MAX_ROWS, check_options
+
     check_options(
         beta=roles.beta, threshold=0.8, confidence=0.95, folds=5, max_rows=MAX_ROWS, random_state=0
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -304,6 +305,19 @@ def read_table(
     return open_table(source, reading)
 
 
+@contextmanager
+def schema_errors(frame: nw.LazyFrame[Any]) -> Iterator[None]:
+    """Turn into one line what Spark raises where it has to ask a server for the columns."""
+    try:
+        yield
+    except (nw.exceptions.NarwhalsError, TypeError):
+        raise
+    except Exception as error:
+        if not frame.implementation.is_spark_like():
+            raise
+        raise spark_error(error) from error
+
+
 def _wrap(
     native: Any,
     *,
@@ -314,7 +328,8 @@ def _wrap(
 ) -> Table:
     try:
         frame = nw.from_native(plain_columns(native, times=True)).lazy()
-        columns = frame.collect_schema().names()
+        with schema_errors(frame):
+            columns = frame.collect_schema().names()
     except nw.exceptions.DuplicateError as error:
         raise TableError(f"{name}: two columns have the same name: {in_one_line(error)}") from error
     except TypeError as error:

@@ -14,7 +14,7 @@ from scipy import stats
 
 from fourfifths._arrays import FloatArray
 from fourfifths._repair.columns.cells import row_order
-from fourfifths._repair.columns.kernel_choice import MIN_COMPILED_VALUES
+from fourfifths._repair.columns.kernel_choice import MIN_COMPILED_VALUES, compiled_kernels
 from fourfifths._repair.draws import Purpose, RowDraws
 
 RANDOM = np.random.default_rng(0)
@@ -122,6 +122,7 @@ class HighestDraws(RowDraws):
 @pytest.mark.parametrize("is_keyed", [False, True])
 @pytest.mark.parametrize("times", [1, 1_000], ids=["numpy", "compiled"])
 def test_the_upper_limit_is_never_reached(times: int, is_keyed: bool) -> None:
+    compiled_kernels()  # loads numba: so few values would not
     cells = np.repeat([0, 1, 2], np.array([3, 7, 49]) * times)
     assert (cells.size >= MIN_COMPILED_VALUES) == (times > 1)
     low, high = np.array([0, 10, 10**6]), np.array([10, 11, 10**6 + 49])

@@ -78,6 +78,7 @@ def test_a_stratum_of_few_values_is_named(max_values: int) -> None:
 def test_values_are_sorted_in_pieces(most: int) -> None:
     values = np.random.default_rng(0).integers(-9, 9, 1000) / 2
     values[::7] = np.nan
+    values[1::7] = -0.0
     expected = sorted(value for value in values.tolist() if value == value)
     ordered = sort_present(values, piece_size=most)
     assert ordered.tolist() == expected

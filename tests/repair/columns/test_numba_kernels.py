@@ -47,7 +47,7 @@ def test_values_of_strata_are_gathered_behind_each_other(kernels: Kernels) -> No
     nan = np.nan
     chunks = [
         ([np.array([1.0, 2, nan, 4, 5]), np.array([nan, 7, 8, 9, 0])], [2, 0, 1, -1, 1]),
-        ([np.array([6.0, nan]), np.array([1.0, 2])], [1, -1]),
+        ([np.array([6.0, nan, nan]), np.array([1.0, 2, 3])], [1, -1, 0]),
     ]
     out = [np.zeros(4), np.zeros(4)]
     filled, missing = np.array([0, 3]), np.zeros((2, 3), dtype=np.int64)
@@ -58,7 +58,7 @@ def test_values_of_strata_are_gathered_behind_each_other(kernels: Kernels) -> No
     assert np.array_equal(out[0], [nan, 5, 6, 1], equal_nan=True)
     assert np.array_equal(out[1], [8, 0, 1, nan], equal_nan=True)
     assert filled.tolist() == [3, 4]
-    assert missing.tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert missing.tolist() == [[1, 1, 0], [0, 0, 1]]
 
 
 @pytest.mark.parametrize("name", tables())

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from functools import cache
 
 from fourfifths._repair.columns.kernels import Kernels
 
-# With fewer values, loading numba and its compiled loops takes longer than they save.
+# With fewer values at a time, compiled loops save nothing.
 MIN_COMPILED_VALUES = 10_000
+# With fewer values in a process, loading numba takes longer than its loops save.
+MIN_VALUES_TO_LOAD = 16_000_000
 NUMPY_KERNELS = Kernels()
 
 
-def kernels_for(row_count: int) -> Kernels:
-    """Return the fastest kernels for this many rows: compiled ones if there are many."""
-    return compiled_kernels() if row_count >= MIN_COMPILED_VALUES else NUMPY_KERNELS
+@dataclass
+class KernelChoice:
+    """Chooses kernels, and remembers for how many values it did; all give the same numbers.
+
+    Attributes
+    ----------
+    value_count : int
+        Of the calls with many values so far.
+    """
+
+    value_count: int = 0
+
+    def __call__(self, value_count: int) -> Kernels:
+        """Return the kernels for so many values: compiled ones where these pay off."""
+        if value_count < MIN_COMPILED_VALUES:
+            return NUMPY_KERNELS
+        self.value_count += value_count
+        if "numba" not in sys.modules and self.value_count < MIN_VALUES_TO_LOAD:
+            return NUMPY_KERNELS
+        return compiled_kernels()
+
+
+kernels_for = KernelChoice()
 
 
 @cache

@@ -38,8 +38,9 @@ from fourfifths._repair.draws import (
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._repair.guide import Outcome, read_outcome
 from fourfifths._tables.engines.cells import positions_among
+from fourfifths._tables.engines.chunked import ChunkEngine
 from fourfifths._tables.engines.chunks import ChunkedTable
-from fourfifths._tables.engines.engine import ChunkEngine, ScannedEngine
+from fourfifths._tables.engines.engine import ScannedEngine
 from fourfifths._tables.engines.places import EqualRows, room_for_temporary_files, temporary_file
 from fourfifths._tables.groups import read_bands
 from fourfifths._tables.identity import key_words, repeated_key

@@ -2,33 +2,26 @@
 
 Three verbs suffice before anything is fitted: count the rows that have each combination of values,
 say what the values of a column are, and say whether a token for "not known" occurs. The rest of a
-repair is a map of chunks to chunks. `MemoryEngine` does it for rows in memory, `ChunkEngine` for
-files that are larger, and `SparkEngine` (in `spark_engine.py`) for tables of a cluster.
+repair is a map of chunks to chunks. `memory.py` does it for rows in memory, `chunked.py` for files
+that are larger, and `spark_engine.py` for tables of a cluster.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import narwhals as nw
-import numpy as np
 
 from fourfifths._arrays import IntArray
-from fourfifths._tables.engines.cells import Cells, added, counted
-from fourfifths._tables.engines.chunks import ChunkedTable
+from fourfifths._tables.engines.cells import Cells
 from fourfifths._tables.engines.digests import ColumnDigest
-from fourfifths._tables.engines.places import EqualRows
-from fourfifths._tables.identity import content_hash, text_hash
-from fourfifths._tables.load import Rows, load_rows
-from fourfifths._tables.roles import check_tokens, unmatched_token
-from fourfifths._tables.table import Table
-from fourfifths._tables.types import AskedType, ColumnType, to_numbers, type_of
-from fourfifths._tables.values import NumberFormat, Reading, occurring_tokens
-from fourfifths.errors import ColumnError, TableError
+from fourfifths._tables.load import Rows
+from fourfifths._tables.roles import unmatched_token
+from fourfifths._tables.types import AskedType, ColumnType, type_of
+from fourfifths._tables.values import NumberFormat
+from fourfifths.errors import ColumnError
 
 
 class TableEngine(Protocol):
@@ -52,33 +45,6 @@ class TableEngine(Protocol):
 
     def repairable(self, excluded: Collection[Any]) -> tuple[str, ...]:
         """Return the columns that are repaired if none is named."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryEngine:
-    """Rows in memory."""
-
-    rows: Rows
-
-    @property
-    def schema(self) -> Rows:
-        """The rows."""
-        return self.rows
-
-    def scan(self, cells: Sequence[str], columns: Sequence[str] | None) -> None:
-        """Nothing need be looked at before it is asked for."""
-
-    def check_tokens(self) -> None:
-        """Raise if a token for "not known" is in no column."""
-        check_tokens(self.rows.dataframe, self.rows.unknown)
-
-    def values(self, name: str) -> tuple[nw.Series[Any], IntArray | None]:
-        """Return a column; each value stands for its row."""
-        return self.rows.dataframe[name], None
-
-    def repairable(self, excluded: Collection[Any]) -> tuple[str, ...]:
-        """Return the columns that are repaired if none is named."""
-        return self.rows.repairable(excluded)
 
 
 @dataclass(kw_only=True)
@@ -166,80 +132,3 @@ class ScannedEngine:
                 )
             )
         return tuple(types)
-
-
-@dataclass(kw_only=True)
-class ChunkEngine(ScannedEngine):
-    """A file that is read in chunks.
-
-    Attributes
-    ----------
-    source : ChunkedTable
-    """
-
-    source: ChunkedTable
-
-    @property
-    def schema(self) -> Rows:
-        """No rows, with the columns and their types."""
-        return self.source.empty
-
-    def scan(self, cells: Sequence[str], columns: Sequence[str] | None) -> None:
-        """Look at all values, in one pass over the file."""
-        read = self.prepare_digests(cells, columns)
-        unknown = self.source.unknown
-        needed = None if unknown else list(dict.fromkeys([*cells, *read]))
-        total: Cells | None = None
-        for rows in self.source.chunks(needed):
-            self.row_count += len(rows)
-            chunk_cells = counted(rows, list(cells))
-            total = chunk_cells if total is None else added(total, chunk_cells, list(cells))
-            for name in read:
-                self.digests[name].add(rows)
-            lacking = [token for token in unknown if token not in self.tokens]
-            if lacking:
-                self.tokens.update(occurring_tokens(rows.dataframe, lacking))
-        if total is None or not self.row_count:
-            raise TableError(f"{self.source.table.name}: the table has no rows")
-        self.cells = total
-
-    def count_distinct(self, name: str, number_format: NumberFormat | None) -> int:
-        """Return how many different values, or numbers, a column has, in one pass over it."""
-        equal_rows = EqualRows(self.row_count)
-        with closing(equal_rows):
-            for rows in self.source.chunks([name]):
-                column = rows.column(name)
-                if number_format is None:
-                    equal_rows.add(text_hash(column.filter(~column.is_null())))
-                    continue
-                typed = ColumnType(name=name, kind="integer", number_format=number_format)
-                numbers = to_numbers(column, typed, reading=rows.reading)
-                present = numbers[~np.isnan(numbers)]
-                equal_rows.add(content_hash([present], present.size))
-            equal_rows.finish()
-            return equal_rows.row_count - equal_rows.repeated_rows
-
-
-def engine_of(
-    table: Table,
-    unknown: tuple[Any, ...],
-    reading: Reading,
-    *,
-    memory: int | None,
-    chunk_rows: int | None = None,
-) -> TableEngine:
-    """Return the engine for a table: in memory, unless it would take more than `memory` bytes.
-
-    By default that is half of what the machine has. Only CSV and Parquet files are read in chunks.
-    """
-    if table.file is not None and table.file.kind in ("csv", "parquet"):
-        source = ChunkedTable(
-            table=table, unknown=unknown, reading=reading, rows_per_chunk=chunk_rows
-        )
-        limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-        if source.bytes_in_memory > (limit if memory is None else memory):
-            return ChunkEngine(source=source)
-    rows = load_rows(table, unknown)
-    if not len(rows):
-        raise TableError(f"{rows.name}: the table has no rows")
-    return MemoryEngine(rows=replace(rows, reading=reading))

@@ -28,6 +28,7 @@ ENDED_SESSION = (
     "stopped SparkContext",
     "All masters are unresponsive",
     "SESSION_OR_CONTEXT_NOT_EXISTS",
+    "StatusCode.UNAVAILABLE",  # of Connect
 )
 RAISED = re.compile(r"^(?:: )?(?:[\w.]+\.)?(?P<text>\w*(?:Error|Exception): .+)$", re.MULTILINE)
 

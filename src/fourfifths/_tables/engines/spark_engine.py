@@ -52,7 +52,8 @@ class SparkTable:
         """No rows, with the columns and their types."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        names = self.frame.columns
+        with one_line_errors():
+            names = self.frame.columns
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise TableError(f"X: a column name occurs twice: {twice!r}; rename one")

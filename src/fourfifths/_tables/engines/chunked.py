@@ -1,0 +1,71 @@
+"""A file that is larger than memory as a table that can be repaired: it is read in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import numpy as np
+
+from fourfifths._tables.engines.cells import Cells, added, counted
+from fourfifths._tables.engines.chunks import ChunkedTable
+from fourfifths._tables.engines.engine import ScannedEngine
+from fourfifths._tables.engines.places import EqualRows
+from fourfifths._tables.identity import content_hash, text_hash
+from fourfifths._tables.load import Rows
+from fourfifths._tables.types import ColumnType, to_numbers
+from fourfifths._tables.values import NumberFormat, occurring_tokens
+from fourfifths.errors import TableError
+
+
+@dataclass(kw_only=True)
+class ChunkEngine(ScannedEngine):
+    """A file that is read in chunks.
+
+    Attributes
+    ----------
+    source : ChunkedTable
+    """
+
+    source: ChunkedTable
+
+    @property
+    def schema(self) -> Rows:
+        """No rows, with the columns and their types."""
+        return self.source.empty
+
+    def scan(self, cells: Sequence[str], columns: Sequence[str] | None) -> None:
+        """Look at all values, in one pass over the file."""
+        read = self.prepare_digests(cells, columns)
+        unknown = self.source.unknown
+        needed = None if unknown else list(dict.fromkeys([*cells, *read]))
+        total: Cells | None = None
+        for rows in self.source.chunks(needed):
+            self.row_count += len(rows)
+            chunk_cells = counted(rows, list(cells))
+            total = chunk_cells if total is None else added(total, chunk_cells, list(cells))
+            for name in read:
+                self.digests[name].add(rows)
+            lacking = [token for token in unknown if token not in self.tokens]
+            if lacking:
+                self.tokens.update(occurring_tokens(rows.dataframe, lacking))
+        if total is None or not self.row_count:
+            raise TableError(f"{self.source.table.name}: the table has no rows")
+        self.cells = total
+
+    def count_distinct(self, name: str, number_format: NumberFormat | None) -> int:
+        """Return how many different values, or numbers, a column has, in one pass over it."""
+        equal_rows = EqualRows(self.row_count)
+        with closing(equal_rows):
+            for rows in self.source.chunks([name]):
+                column = rows.column(name)
+                if number_format is None:
+                    equal_rows.add(text_hash(column.filter(~column.is_null())))
+                    continue
+                typed = ColumnType(name=name, kind="integer", number_format=number_format)
+                numbers = to_numbers(column, typed, reading=rows.reading)
+                present = numbers[~np.isnan(numbers)]
+                equal_rows.add(content_hash([present], present.size))
+            equal_rows.finish()
+            return equal_rows.row_count - equal_rows.repeated_rows
