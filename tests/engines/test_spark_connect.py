@@ -102,6 +102,6 @@ def test_a_server_that_cannot_be_reached_is_one_line():
     assert done.returncode == 0, done.stderr[-3000:]
     expected = (
         "the table: its Spark session has ended, or its master is not reachable; start a session "
-        "and read the table anew"
+        "and read the table again"
     )
     assert json.loads(done.stdout.splitlines()[-1]) == [expected] * 3

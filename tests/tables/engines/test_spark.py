@@ -47,7 +47,7 @@ def test_error_of_a_worker_is_what_was_raised_there():
             "<_InactiveRpcError of RPC that terminated with:\n\tstatus = StatusCode.UNAVAILABLE\n\t"
             'details = "failed to connect to all addresses"\n>',
             "the table: its Spark session has ended, or its master is not reachable; start a "
-            "session and read the table anew",
+            "session and read the table again",
         ),
         (
             "An error occurred while calling o37.count.\n: java.io.IOException: No space left\n",
