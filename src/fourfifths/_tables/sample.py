@@ -386,14 +386,23 @@ def _fetch_memory(
     return _arrays_of(loaded)
 
 
+def _sampled_rows(
+    frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
+) -> IntArray | None:
+    """Load the groups of all rows, and return the numbers of the rows to take; None takes all."""
+    codes = frame.select("code").collect()["code"].to_numpy()
+    if np.all(np.bincount(codes, minlength=len(quotas)) <= quotas):
+        return None
+    return _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
+
+
 def _fetch_polars(
     frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
-    """Load the groups of all rows, choose, and load the rows that are chosen; others stay lazy."""
-    codes = frame.select("code").collect()["code"].to_numpy()
-    if np.all(np.bincount(codes, minlength=len(quotas)) <= quotas):
+    """Load only the rows that are sampled; the others stay lazy."""
+    sampled_rows = _sampled_rows(frame, quotas, random_state)
+    if sampled_rows is None:
         return _arrays_of(frame.collect())
-    sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
     native: Any = frame.to_native()
     numbered: nw.LazyFrame[Any] = nw.from_native(native.with_row_index("row_position"))
     sampled = numbered.filter(nw.col("row_position").is_in(sampled_rows.tolist()))
@@ -404,11 +413,10 @@ def _fetch_polars(
 def _fetch_dask(
     frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
-    """Load the groups of all rows, choose, and load one partition after the other."""
-    codes = frame.select("code").collect()["code"].to_numpy()
-    if np.all(np.bincount(codes, minlength=len(quotas)) <= quotas):
+    """Load one partition after the other, and keep the rows that are sampled."""
+    sampled_rows = _sampled_rows(frame, quotas, random_state)
+    if sampled_rows is None:
         return _arrays_of(frame.collect())
-    sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
     native: Any = frame.to_native()
     chosen, first_row = [], 0
     for index in range(native.npartitions):
