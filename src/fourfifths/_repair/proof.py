@@ -17,7 +17,6 @@ from itertools import combinations, permutations, product
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._repair.blocks import block_law, single_score_tree
@@ -731,6 +730,8 @@ def approximate_floors(
     cells: IntArray, row_counts: IntArray, *, moved: FloatArray, beta: float, confidence: float
 ) -> FloatArray:
     """Return approximate floors of all pairs of strata; 1 on the diagonal."""
+    from scipy.special import ndtri  # loading it takes longer than a small repair by column
+
     pair_count = max(row_counts.size * (row_counts.size - 1), 1)
     z = -float(ndtri((1 - confidence) / pair_count))
     density = float(np.exp(-(ndtri(beta) ** 2) / 2) / np.sqrt(2 * np.pi))

@@ -22,7 +22,6 @@ from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr, betaincinv
 
 from fourfifths._arrays import FloatArray, IntArray
 
@@ -181,6 +180,8 @@ class BlockLaw:
 
 def binomial_upper_limit(successes: ArrayLike, n: ArrayLike, risk: float) -> FloatArray:
     """Return Clopper and Pearson's one-sided upper limit of a probability."""
+    from scipy.special import betaincinv  # loading it takes longer than a small repair by column
+
     count, rows = (np.asarray(value, dtype=np.float64) for value in (successes, n))
     return np.where(count < rows, betaincinv(count + 1, np.maximum(rows - count, 1), 1 - risk), 1.0)
 
@@ -272,6 +273,8 @@ def lower_limits(samples: FloatArray, risk: float) -> FloatArray:
     >>> bool(0.045 < limit[0] < 0.05)
     True
     """
+    from scipy.special import bdtr
+
     draws = samples.shape[1]
     # With k draws below it, a limit is above the true quantile with the probability that at most k
     # of all draws fall below that quantile.

@@ -18,7 +18,6 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._stats.proportions import linearised_size
 from fourfifths._tables.counts import MISSING, Counts, banding_advice
 from fourfifths._tables.table import Table, Value
 from fourfifths._tables.values import are_dates, folded, is_date, is_text, read_dates
@@ -377,6 +376,8 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
     weight_selected = total(counts.weight, is_known & selected)
     effective = weight
     if not counts.exact:
+        from fourfifths._stats.proportions import linearised_size  # it loads scipy
+
         # A group of weight 0 has no rate, and no size either.
         has_weight = weight > 0
         effective = np.zeros(group_count)
