@@ -21,6 +21,8 @@ BitArray = NDArray[np.uint64]
 ZERO, ONE, TWO, BYTE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(255)
 SIGN_BIT = np.uint64(1 << 63)
 VALUES_PER_CHUNK = 4_096
+HALF_BYTES = 4
+MAX_MOVES_PER_KEY = 2  # with more, sorting by four further bytes takes less time
 INFINITY_BITS = np.uint64(0x7FF << 53)  # without the sign, moved up by one; NaNs are above
 
 
@@ -241,13 +243,57 @@ def gather_loop(
 
 
 @compile_loop
+def sort_by_bytes(
+    source: BitArray, target: BitArray, counts: IntArray, first_byte: int
+) -> tuple[BitArray, BitArray]:
+    """Sort keys by some bytes, from the lowest to the highest; keys with equal bytes keep order.
+
+    `counts` has how many keys have each value of each byte. Returns the array with the sorted keys,
+    and the other one. A byte that all keys share takes no time.
+    """
+    ends = np.empty(256, dtype=np.int64)
+    for byte in range(counts.shape[0]):
+        shift = np.uint64(8 * (first_byte + byte))
+        if counts[byte, (source[0] >> shift) & BYTE] == source.size:
+            continue
+        start = 0
+        for value in range(256):
+            ends[value] = start
+            start += counts[byte, value]
+        for index in range(source.size):
+            key = source[index]
+            value = (key >> shift) & BYTE
+            target[ends[value]] = key
+            ends[value] += 1
+        source, target = target, source
+    return source, target
+
+
+@compile_loop
+def insertion_sort(keys: BitArray) -> bool:
+    """Move keys that are out of order; return False, with some still so, if there are too many."""
+    remaining_moves = MAX_MOVES_PER_KEY * keys.size
+    for index in range(1, keys.size):
+        key, target = keys[index], index
+        while target > 0 and keys[target - 1] > key:
+            keys[target] = keys[target - 1]
+            target -= 1
+        keys[target] = key
+        remaining_moves -= index - target
+        if remaining_moves < 0:
+            return False
+    return True
+
+
+@compile_loop
 def radix_sort(keys: BitArray, spare: BitArray) -> None:
     """Sort floats, passed as their bits, by one byte after the other (a radix sort).
 
-    The bits are turned into unsigned numbers that have the same order, and back. A byte that all
-    keys share takes no time.
+    The bits are turned into unsigned numbers that have the same order, and back. The high half of
+    the bits tells most values apart, so keys are sorted by it, and the few that are then out of
+    order are moved. If there are many, keys are sorted by all their bytes.
     """
-    counts = np.zeros((8, 256), dtype=np.int64)
+    high_counts = np.zeros((HALF_BYTES, 256), dtype=np.int64)
     for index in range(keys.size):
         key = keys[index]
         if key << ONE > INFINITY_BITS:
@@ -256,24 +302,16 @@ def radix_sort(keys: BitArray, spare: BitArray) -> None:
             # A negative float is larger the smaller its bits are, so all its bits are flipped.
             key = (ZERO if key == SIGN_BIT else key) ^ (~ZERO if key > SIGN_BIT else SIGN_BIT)
         keys[index] = key
-        for byte in range(8):
-            counts[byte, (key >> np.uint64(8 * byte)) & BYTE] += 1
-    source, target = keys, spare
-    for byte in range(8):
-        shift = np.uint64(8 * byte)
-        if counts[byte, (keys[0] >> shift) & BYTE] == keys.size:
-            continue
-        start = 0
-        for value in range(256):
-            count = counts[byte, value]
-            counts[byte, value] = start
-            start += count
+        for byte in range(HALF_BYTES):
+            high_counts[byte, (key >> np.uint64(8 * (HALF_BYTES + byte))) & BYTE] += 1
+    source, target = sort_by_bytes(keys, spare, high_counts, HALF_BYTES)
+    if not insertion_sort(source):
+        low_counts = np.zeros_like(high_counts)
         for index in range(keys.size):
-            key = source[index]
-            value = (key >> shift) & BYTE
-            target[counts[byte, value]] = key
-            counts[byte, value] += 1
-        source, target = target, source
+            for byte in range(HALF_BYTES):
+                low_counts[byte, (source[index] >> np.uint64(8 * byte)) & BYTE] += 1
+        source, target = sort_by_bytes(source, target, low_counts, 0)
+        source, target = sort_by_bytes(source, target, high_counts, HALF_BYTES)
     for index in range(keys.size):
         key = source[index]
         keys[index] = key ^ (SIGN_BIT if key >= SIGN_BIT else ~ZERO)
