@@ -223,6 +223,11 @@ class ColumnDigest:
             if pa.types.is_boolean(values.type):
                 raise AssertionError
             self._shorten()
+            series: nw.Series[Any] = nw.from_native(pa.chunked_array([values]), series_only=True)
+            plain, rest = plain_and_other(series)
+            if plain is not None:  # in far less time than by patterns
+                self._note(plain)
+                values = rest.to_native().combine_chunks()
             counted = pc.value_counts(self._without_numbers(values))
         if len(counted) > 10 * self.max_distinct:
             counted = counted.slice(0, 10 * self.max_distinct)
@@ -289,11 +294,12 @@ class ColumnDigest:
         shape = np.zeros(len(plain.texts), dtype=np.int64)
         for mark in plain.marks:
             shape = 2 * shape + mark
-        for code, first in zip(*np.unique(shape, return_index=True), strict=True):
+        for code in np.flatnonzero(np.bincount(shape)):
             bits = tuple(
                 bool(int(code) >> shift & 1) for shift in reversed(range(len(plain.marks)))
             )
-            self.shapes.setdefault(bits, plain.texts[int(first)].as_py())
+            first = int(np.argmax(shape == code))
+            self.shapes.setdefault(bits, plain.texts[first].as_py())
         is_whole, _, _, is_long = plain.marks
         integers = plain.texts.filter(pa.array(is_whole & ~is_long))
         if len(integers):
