@@ -135,7 +135,7 @@ def gather(
     missing = np.zeros((column_count, len(row_counts)), dtype=np.int64)
     filled = starts.copy()
     for columns, codes in chunks:
-        kernels = kernels_for(codes.size)
+        kernels = kernels_for(codes.size * column_count)
         kernels.gather(columns, codes, strata, filled=filled, out=gathered, missing=missing)
     by_stratum = [
         [values[start:end] for start, end in zip(starts, ends, strict=True)] for values in gathered

@@ -416,26 +416,30 @@ def _fit_columns(
     # A column of a Parquet file can be read by itself; a CSV is read once.
     numbers = None if source.file.kind == "parquet" else NumberFiles(len(column_types), files=files)
     identified = IdentifiedRows(
-        sizes=[], equal_rows=None, words=None, codes=code_file, seed=seed, key=None
+        sizes=engine.sizes, equal_rows=None, words=None, codes=code_file, seed=seed, key=None
     )
-    for rows in source.chunks(strata.columns if numbers is None else names):
-        codes = strata.codes_of(rows, unseen="keep")
-        if numbers is not None:
-            numbers.add(checked_numbers(rows, column_types))
+    for codes in engine.stratum_codes(strata):
         with room_for_temporary_files():
-            code_file.write(codes.astype(np.int16).data)
-        identified.sizes.append(len(rows))
-        advance("reading rows", len(rows))
+            code_file.write(codes.data)
+    if numbers is not None:
+        for rows in source.chunks(names):
+            numbers.add(checked_numbers(rows, column_types))
+            advance("reading rows", len(rows))
+
+    def numbers_of(types: Sequence[ColumnType]) -> Iterator[list[FloatArray]]:
+        for rows in source.chunks([column_type.name for column_type in types]):
+            yield checked_numbers(rows, types)
+            advance("reading rows", len(rows) * len(types) // len(column_types))
 
     def read_columns(indices: Sequence[int]) -> Iterator[tuple[list[FloatArray], CodeArray]]:
-        types = [column_types[index] for index in indices]
-        columns: Iterator[list[FloatArray]]
         if numbers is None:
-            chunks = source.chunks([column_type.name for column_type in types])
-            columns = (checked_numbers(rows, types) for rows in chunks)
+            columns = numbers_of([column_types[index] for index in indices])
         else:
             columns = numbers.chunks(indices, identified.sizes)
-        return zip(columns, identified.stratum_codes(), strict=True)
+        for values, codes in zip(columns, identified.stratum_codes(), strict=False):
+            if values[0].size != codes.size:
+                raise source.changed()
+            yield values, codes
 
     columns = fit_gathered(column_types, read_columns, strata=strata, levels=repairer.levels)
     model = Model(columns=columns, ties=repairer.ties)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import dataclass
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from fourfifths._arrays import CodeArray
 from fourfifths._tables.engines.cells import Cells, added, counted
 from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import ScannedEngine
-from fourfifths._tables.engines.places import EqualRows
+from fourfifths._tables.engines.places import EqualRows, room_for_temporary_files, temporary_file
 from fourfifths._tables.identity import content_hash, text_hash
 from fourfifths._tables.load import Rows
+from fourfifths._tables.strata import Strata
 from fourfifths._tables.types import ColumnType, to_numbers
 from fourfifths._tables.values import NumberFormat, occurring_tokens
 from fourfifths.errors import TableError
@@ -26,9 +29,17 @@ class ChunkEngine(ScannedEngine):
     Attributes
     ----------
     source : ChunkedTable
+    sizes : list of int
+        The rows of each chunk, after the scan.
     """
 
     source: ChunkedTable
+    sizes: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        files = ExitStack()
+        weakref.finalize(self, files.close)
+        self._cell_file = temporary_file(files)  # which of the cells each row has
 
     @property
     def schema(self) -> Rows:
@@ -41,10 +52,17 @@ class ChunkEngine(ScannedEngine):
         unknown = self.source.unknown
         needed = None if unknown else list(dict.fromkeys([*cells, *read]))
         total: Cells | None = None
-        for rows in self.source.chunks(needed):
+        for rows in self.source.chunks(needed, coded=() if unknown else cells):
             self.row_count += len(rows)
-            chunk_cells = counted(rows, list(cells))
-            total = chunk_cells if total is None else added(total, chunk_cells, list(cells))
+            self.sizes.append(len(rows))
+            chunk_cells, cell_of_row = counted(rows, cells)
+            if total is None:
+                total = chunk_cells
+            else:
+                total, cell_of_cell = added(total, chunk_cells, cells)
+                cell_of_row = cell_of_cell.take(cell_of_row)
+            with room_for_temporary_files():
+                self._cell_file.write(cell_of_row.astype(np.int32).data)
             for name in read:
                 self.digests[name].add(rows)
             lacking = [token for token in unknown if token not in self.tokens]
@@ -53,6 +71,18 @@ class ChunkEngine(ScannedEngine):
         if total is None or not self.row_count:
             raise TableError(f"{self.source.table.name}: the table has no rows")
         self.cells = total
+
+    def stratum_codes(self, strata: Strata) -> Iterator[CodeArray]:
+        """Yield the stratum of each row, chunk by chunk; -1 for rows without one.
+
+        The scan has counted the stratifying columns, so the file need not be read again.
+        """
+        assert self.cells is not None
+        code_of_cell = strata.codes_of(self.cells.rows, unseen="keep")
+        self._cell_file.seek(0)
+        for size in self.sizes:
+            content = self._cell_file.read(size * np.dtype(np.int32).itemsize)
+            yield code_of_cell.take(np.frombuffer(content, dtype=np.int32))
 
     def count_distinct(self, name: str, number_format: NumberFormat | None) -> int:
         """Return how many different values, or numbers, a column has, in one pass over it."""
