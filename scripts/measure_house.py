@@ -119,19 +119,6 @@ def positional_constructors() -> int:
     )
 
 
-@cache
-def method_users() -> dict[str, set[str]]:
-    """Return which functions of the package use a name as an attribute, as methods are used."""
-    users: dict[str, set[str]] = {}
-    for path in modules().values():
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.FunctionDef):
-                for inner in ast.walk(node):
-                    if isinstance(inner, ast.Attribute):
-                        users.setdefault(inner.attr, set()).add(f"{path.stem}.{node.name}")
-    return users
-
-
 def one_caller_share() -> str:
     """Return the share of private functions that a single other function uses."""
     once = total = 0
@@ -144,12 +131,11 @@ def one_caller_share() -> str:
                 if node.name.startswith("_") and not is_dunder:
                     private.append(node.name)
                 for inner in ast.walk(node):
-                    if isinstance(inner, ast.Name):
-                        users.setdefault(inner.id, set()).add(f"{path.stem}.{node.name}")
+                    if isinstance(inner, ast.Name | ast.Attribute):
+                        used = inner.id if isinstance(inner, ast.Name) else inner.attr
+                        users.setdefault(used, set()).add(node.name)
         total += len(private)
-        for name in private:
-            callers = users.get(name, set()) | method_users().get(name, set())
-            once += len(callers - {f"{path.stem}.{name}"}) == 1
+        once += sum(len(users.get(name, set()) - {name}) == 1 for name in private)
     return f"{once / total:.1%} of {total}"
 
 

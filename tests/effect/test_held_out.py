@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -236,25 +237,25 @@ def test_of_few_rows_all_are_audited() -> None:
 
 
 @pytest.mark.slow
-def test_a_sample_of_many_rows_is_repaired_by_a_fit_to_the_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_sample_of_many_rows_is_repaired_by_a_fit_to_the_others() -> None:
     random = np.random.default_rng(1)
     group = random.permutation(np.repeat(["A", "B"], MANY // 2))
     table = pd.DataFrame({"id": np.arange(MANY), "g": group, "x": random.normal(size=MANY)})
     fitted_to: list[set[int]] = []
-    fit = Repairer.fit
 
-    def watched(self: Repairer, table: Any, *more: Any, **options: Any) -> Repairer:
-        fitted_to.append(set(nw.from_native(table)["id"].to_list()))
-        return fit(self, table, *more, **options)
+    class Watched(Repairer):
+        def fit(self, table: Any, *more: Any, **options: Any) -> Watched:
+            fitted_to.append(set(table["id"]))
+            super().fit(table, *more, **options)
+            return self
 
-    monkeypatch.setattr(Repairer, "fit", watched)
     asked = Asked()
     repaired = repair_file(
         table, protected=["g"], columns=["x"], options={"scope": "column", "key": "id"}
     )
-    effect = repaired.effect(certify=asked)
+    watched = Watched(**repaired.repairer.get_params()).fit(table)
+    fitted_to.clear()
+    effect = replace(repaired, repairer=watched).effect(certify=asked)
     assert sum(repaired.repairer.strata_.rows) == MANY
     (others,) = fitted_to
     assert len(others) == MANY - MAX_AUDITED_ROWS

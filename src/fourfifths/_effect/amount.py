@@ -216,9 +216,21 @@ def least_certified_amount(
             return certificates[amount].verdict == "certified"
 
         least = least_amount(is_certified, tolerance)
+    curve = []
+    for amount in sorted(certificates):
+        worst = certificates[amount].worst
+        lowest = min(worst.auditors, key=lambda auditor: auditor.impact_floor)
+        step = Step(
+            amount=amount,
+            verdict=certificates[amount].verdict,
+            balanced_error_rate=min(auditor.balanced_error_rate for auditor in worst.auditors),
+            impact_floor=lowest.impact_floor,
+            impact_floor_interval=lowest.impact_floor_interval,
+        )
+        curve.append(step)
     return CertifiedAmount(
         amount=least,
-        curve=tuple(_step(amount, certificates[amount]) for amount in sorted(certificates)),
+        curve=tuple(curve),
         tolerance=tolerance,
         confidence=confidence,
         certificate=certificates[1.0 if least is None else least],
@@ -236,16 +248,3 @@ def least_amount(is_certified: Callable[[float], bool], tolerance: float) -> flo
         middle = (low + high) / 2
         low, high = (low, middle) if is_certified(middle) else (middle, high)
     return high
-
-
-def _step(amount: float, certificate: Certificate) -> Step:
-    """Return the figures of one amount: the lowest over the auditors of the worst pair."""
-    auditors = certificate.worst.auditors
-    lowest = min(auditors, key=lambda auditor: auditor.impact_floor)
-    return Step(
-        amount=amount,
-        verdict=certificate.verdict,
-        balanced_error_rate=min(auditor.balanced_error_rate for auditor in auditors),
-        impact_floor=lowest.impact_floor,
-        impact_floor_interval=lowest.impact_floor_interval,
-    )

@@ -241,8 +241,18 @@ class PlainRepairer:
                 levels=self.levels,
             )
         else:
-            model, is_proven = self._fit_blocks(
-                rows, y, columns, column_types, codes=codes, seed=seed
+            outcomes = self._read_outcomes(rows, y)
+            favorable = self._favorable_of(outcomes)
+            beta = own_beta(outcomes, codes, favorable) if self.beta is None else float(self.beta)
+            model, is_proven = self._learn_blocks(
+                rows,
+                columns,
+                column_types,
+                codes=codes,
+                outcomes=outcomes,
+                beta=beta,
+                draws=draws_of(rows, columns, seed=seed, key=self.key),
+                seed=seed,
             )
         self._complete_fit(
             rows,
@@ -355,31 +365,6 @@ class PlainRepairer:
             )
         return [outcome]
 
-    def _fit_blocks(
-        self,
-        rows: Rows,
-        y: Any,
-        columns: Sequence[FloatArray],
-        column_types: Sequence[ColumnType],
-        *,
-        codes: CodeArray,
-        seed: int,
-    ) -> tuple[BlockModel, bool]:
-        outcomes = self._read_outcomes(rows, y)
-        favorable = self._favorable_of(outcomes)
-        beta = own_beta(outcomes, codes, favorable) if self.beta is None else float(self.beta)
-        draws = draws_of(rows, columns, seed=seed, key=self.key)
-        return self._learn_blocks(
-            rows,
-            columns,
-            column_types,
-            codes=codes,
-            outcomes=outcomes,
-            beta=beta,
-            draws=draws,
-            seed=seed,
-        )
-
     def _favorable_of(self, outcomes: Sequence[Outcome]) -> tuple[Any, ...] | None:
         """Return the favorable values, spelled as in the outcome; None if none were given."""
         if self.favorable is None or not outcomes or outcomes[0].kind == "number":
@@ -440,10 +425,14 @@ class PlainRepairer:
         options = self.get_params(deep=False)
         _check_options(options)
         for name, fitted_value in self._options_at_fit.items():
-            if name not in CHANGEABLE_OPTIONS and not _is_same(options[name], fitted_value):
+            value = options[name]
+            # It may be an array, whose comparison is an array too.
+            is_same = value is fitted_value or (
+                type(value) is type(fitted_value) and bool(np.all(value == fitted_value))
+            )
+            if name not in CHANGEABLE_OPTIONS and not is_same:
                 raise OptionError(
-                    f"{name}={options[name]!r}: the repair was fitted with {fitted_value!r}; fit "
-                    "it again"
+                    f"{name}={value!r}: the repair was fitted with {fitted_value!r}; fit it again"
                 )
 
     def _read(self, X: Any, *, reset: bool) -> Rows:
@@ -465,13 +454,6 @@ class PlainRepairer:
         for name, value in options.items():
             setattr(self, name, value)
         return self
-
-
-def _is_same(value: Any, fitted_value: Any) -> bool:
-    """Return whether an option was not changed since the fit; its value may be an array."""
-    return value is fitted_value or (
-        type(value) is type(fitted_value) and bool(np.all(value == fitted_value))
-    )
 
 
 def _check_options(options: Mapping[str, Any]) -> None:

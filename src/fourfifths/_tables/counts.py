@@ -169,7 +169,13 @@ def count(
     if not cells:
         raise TableError(f"{table.name}: the table has no rows")
     if len(cells) > max_cells:
-        raise _too_many_cells(table, keys)
+        distinct = table.frame.select(*(table.col(key).n_unique() for key in keys))
+        sizes = dict(zip(keys, table.rows(distinct)[0], strict=True))
+        worst = max(keys, key=lambda key: sizes[key])
+        raise ColumnError(
+            f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; "
+            f"round its numbers or, if it is protected, {banding_advice(worst)}"
+        )
     columns = list(zip(*cells, strict=True))
     try:
         encoded = {key: _encode(columns[index]) for index, key in enumerate(keys)}
@@ -456,17 +462,6 @@ def _check_weights(weights: str, sums: Mapping[str, FloatArray], kind: WeightKin
             f"weights={weights!r}: weights_are='counts' takes whole numbers of persons, but "
             f"{broken} are not whole; use weights_are='sampling' for sampling weights"
         )
-
-
-def _too_many_cells(table: Table, keys: Sequence[str]) -> ColumnError:
-    """Return the error that names the column with the most values."""
-    distinct = table.frame.select(*(table.col(key).n_unique() for key in keys))
-    sizes = dict(zip(keys, table.rows(distinct)[0], strict=True))
-    worst = max(keys, key=lambda key: sizes[key])
-    return ColumnError(
-        f"column {worst!r} has {sizes[worst]:,} different values, too many to count apart; round "
-        f"its numbers or, if it is protected, {banding_advice(worst)}"
-    )
 
 
 def _encode(cells: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:

@@ -348,20 +348,21 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
         return single
     # The cells are counted once, for all columns; of two columns they are summed over the others.
     pairs = list(combinations(protected, 2)) if len(single) > 2 else []
-    return [*single, *(_joint(counts, columns) for columns in (*pairs, tuple(protected)))]
-
-
-def _joint(counts: Counts, protected: tuple[str, ...]) -> Attribute:
-    """Return the groups of several columns jointly, as far as they occur."""
-    column_codes = np.stack([counts.codes[column] for column in protected])
-    is_known = np.all(column_codes != MISSING, axis=0)
-    codes = np.full(is_known.shape, MISSING, dtype=np.int64)
-    combined, codes[is_known] = np.unique(column_codes[:, is_known], axis=1, return_inverse=True)
-    groups = tuple(
-        tuple(counts.values[column][code] for column, code in zip(protected, group, strict=True))
-        for group in combined.T
-    )
-    return Attribute(protected=protected, groups=groups, codes=codes)
+    joint = []
+    for columns in (*pairs, tuple(protected)):
+        column_codes = np.stack([counts.codes[column] for column in columns])
+        is_known = np.all(column_codes != MISSING, axis=0)
+        codes = np.full(is_known.shape, MISSING, dtype=np.int64)
+        # Only combinations that occur are groups.
+        combined, codes[is_known] = np.unique(
+            column_codes[:, is_known], axis=1, return_inverse=True
+        )
+        groups = tuple(
+            tuple(counts.values[column][code] for column, code in zip(columns, group, strict=True))
+            for group in combined.T
+        )
+        joint.append(Attribute(protected=columns, groups=groups, codes=codes))
+    return [*single, *joint]
 
 
 def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int) -> Tally:

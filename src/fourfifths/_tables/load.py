@@ -244,27 +244,27 @@ class Rows:
 
         With unseen="keep", a category that was not fitted counts as missing.
         """
-        if self.frame is not None:
-            return [self._column_numbers(column_type, unseen) for column_type in column_types]
-        array = self.array_of_numbers
-        return [
-            np.asarray(array[:, column_type.name], dtype=np.float64) for column_type in column_types
-        ]
-
-    def _column_numbers(
-        self, column_type: ColumnType, unseen: Literal["error", "keep"]
-    ) -> FloatArray:
-        """Return a dataframe's column as numbers; plain ones need no search for missing values."""
-        column = self.dataframe[column_type.name]
-        is_number = column_type.kind in ("number", "integer") and not self.unknown
-        if is_number and column.dtype.is_float():
-            return to_numbers(column, column_type)  # NaN is missing anyway
-        if is_number and column.dtype == nw.String:
-            plain = plain_numbers(column, column_type, self.reading)
-            if plain is not None:
-                return plain
-        column = self.column(column_type.name)
-        return to_numbers(column, column_type, unseen=unseen, reading=self.reading)
+        if self.frame is None:
+            array = self.array_of_numbers
+            return [
+                np.asarray(array[:, column_type.name], dtype=np.float64)
+                for column_type in column_types
+            ]
+        columns = []
+        for column_type in column_types:
+            column = self.dataframe[column_type.name]
+            is_number = column_type.kind in ("number", "integer") and not self.unknown
+            numbers = None
+            # Plain numbers need no search for missing values.
+            if is_number and column.dtype.is_float():
+                numbers = to_numbers(column, column_type)  # NaN is missing anyway
+            elif is_number and column.dtype == nw.String:
+                numbers = plain_numbers(column, column_type, self.reading)
+            if numbers is None:
+                known = self.column(column_type.name)
+                numbers = to_numbers(known, column_type, unseen=unseen, reading=self.reading)
+            columns.append(numbers)
+        return columns
 
     def output(self, column_types: Sequence[ColumnType], before: Sequence[FloatArray]) -> Output:
         """Return the place that repaired columns are written to."""
@@ -349,6 +349,7 @@ class JsonLines:
             Whether all columns are wanted as text. Otherwise only those are that hold whole numbers
             too large for their type.
         """
+        import duckdb
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -359,29 +360,20 @@ class JsonLines:
                 largest = pc.max(pc.abs(before.cast(pa.float64()))).as_py() if is_float else None
                 if largest is None or largest < MAX_EXACT_INTEGER:
                     continue
-            texts = self._texts(name, before)
+            value = _json_value(self.lines, name)
+            # Numbers digit by digit as they were written, other values as DuckDB reads them.
+            is_number = pc.fill_null(pc.match_substring_regex(value.value, r"^[-+0-9.]"), False)  # noqa: FBT003
+            is_exact = pc.and_(pc.and_(value.is_single, before.is_valid()), is_number)
+            pointer = "/" + name.replace("~", "~0").replace("/", "~1").replace("'", "''")
+            relation = duckdb.connect().from_arrow(pa.table({"line": self.lines}))
+            read = relation.project(f"json_extract_string(line, '{pointer}') AS text")
+            texts = read.to_arrow_table().column(0).cast(pa.large_string())
+            texts = pc.if_else(is_exact, value.value, texts)
             changed = _is_changed(before, column)
             if pc.any(changed).as_py():
                 texts = pc.if_else(changed, column.cast(pa.large_string()), texts)
             after = after.set_column(index, name, texts)
         return after
-
-    def _texts(self, name: str, before: Any) -> Any:
-        """Return the values of a key as text: numbers digit by digit as they were written."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        value = _json_value(self.lines, name)
-        is_number = pc.fill_null(pc.match_substring_regex(value.value, r"^[-+0-9.]"), False)  # noqa: FBT003
-        is_exact = pc.and_(pc.and_(value.is_single, before.is_valid()), is_number)
-        import duckdb
-
-        pointer = "/" + name.replace("~", "~0").replace("/", "~1")
-        table = pa.table({"line": self.lines})
-        relation = duckdb.connect().from_arrow(table)
-        quoted = pointer.replace("'", "''")
-        texts = relation.project(f"json_extract_string(line, '{quoted}') AS text").to_arrow_table()
-        return pc.if_else(is_exact, value.value, texts.column(0).cast(pa.large_string()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -689,25 +681,20 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
     if native.implementation is nw.Implementation.DUCKDB:
         frame = _arrow_frame(native.to_native(), table.name)
     elif native.implementation.is_spark_like():
-        frame = _spark_rows(native)
+        with one_line_errors():
+            row_count = int(native.select(nw.len()).collect("pyarrow").item())
+            if row_count > MAX_LOADED_SPARK_ROWS:
+                raise TableError(
+                    f"the table: {row_count:,} rows are in Spark, more than the "
+                    f"{MAX_LOADED_SPARK_ROWS:,} that are loaded from it; take some of them, "
+                    "df.sample(...), or repair them there: Repairer(...).fit(df).transform(df)"
+                )
+            frame = native.collect("pyarrow")
     else:
         frame = native.collect() if isinstance(native, nw.LazyFrame) else native
     if isinstance(source, Table):
         frame = frame.rename({inner: name for name, inner in table.names.items()})
     return replace(rows, frame=frame)
-
-
-def _spark_rows(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """Load the rows of a Spark dataframe, unless they are too many for one machine."""
-    with one_line_errors():
-        row_count = int(frame.select(nw.len()).collect("pyarrow").item())
-        if row_count > MAX_LOADED_SPARK_ROWS:
-            raise TableError(
-                f"the table: {row_count:,} rows are in Spark, more than the "
-                f"{MAX_LOADED_SPARK_ROWS:,} that are loaded from it; take some of them, "
-                "df.sample(...), or repair them there: Repairer(...).fit(df).transform(df)"
-            )
-        return frame.collect("pyarrow")
 
 
 def one_row(row: Any, names: Sequence[str]) -> Any:

@@ -371,13 +371,7 @@ def _fetch(
         return _fetch_polars(frame, quotas, random_state)
     if frame.implementation is nw.Implementation.DASK:
         return _fetch_dask(frame, quotas, random_state)
-    return _fetch_memory(frame, quotas, random_state)
-
-
-def _fetch_memory(
-    frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
-) -> dict[str, ObjectArray]:
-    """Load all rows, and choose among them."""
+    # Any other table is in memory: its rows are loaded once, and chosen among.
     loaded = frame.collect()
     codes = loaded["code"].to_numpy()
     if np.any(np.bincount(codes, minlength=len(quotas)) > quotas):

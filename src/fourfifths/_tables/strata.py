@@ -390,7 +390,10 @@ def _joined(
 def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], CodeArray]:
     """Return the distinct values of a column, sorted, and the code of each row's value."""
     is_series = isinstance(column, nw.Series)
-    if not is_series and _lies_close(column) and not any(is_number(token) for token in unknown):
+    holds_integers = not is_series and column.dtype.kind in "iu" and column.size > 0
+    # Whole numbers that lie close together are counted, which is faster than sorting.
+    is_close = holds_integers and int(column.max()) - int(column.min()) < MAX_STRATA
+    if is_close and not any(is_number(token) for token in unknown):
         return _factorize_close(column)
     encoded = _dictionary_of(column)
     if encoded is not None:
@@ -471,12 +474,6 @@ def _dictionary_of(column: Any) -> tuple[list[Any], IntArray] | None:
         for value in encoded.dictionary.to_pylist()
     ]
     return values, indices.to_numpy()
-
-
-def _lies_close(array: NDArray[Any]) -> bool:
-    """Return whether an array holds whole numbers close enough together to be counted."""
-    holds_integers = array.dtype.kind in "iu" and array.size > 0
-    return holds_integers and int(array.max()) - int(array.min()) < MAX_STRATA
 
 
 def _factorize_close(array: NDArray[Any]) -> tuple[tuple[int, ...], CodeArray]:

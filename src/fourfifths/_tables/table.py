@@ -67,19 +67,16 @@ class Table:
                     f"{argument}={name!r}: {self.name} has more than one column of that name; say "
                     f"which is meant ({listed(alike)}), or rename one"
                 )
+            advice = ""
+            has_unnamed = any(re.fullmatch(r"column\d+", column) for column in self.columns)
+            if has_unnamed and self.file is not None and self.file.kind != "parquet":
+                # A title may have been taken for the header.
+                advice = "; if the names are in another line, say which, as in header_row=3"
             raise ColumnError(
                 f"{argument}={name!r}: no such column in {self.name}{nearest(name, self.columns)} "
-                f"(columns: {listed(self.columns)}){self._header_advice}"
+                f"(columns: {listed(self.columns)}){advice}"
             )
         return name
-
-    @property
-    def _header_advice(self) -> str:
-        """What to do if a column has no name: a title may have been taken for the header."""
-        unnamed = sum(re.fullmatch(r"column\d+", name) is not None for name in self.columns)
-        if self.file is None or self.file.kind == "parquet" or not unnamed:
-            return ""
-        return "; if the names are in another line, say which, as in header_row=3"
 
     def col(self, name: str) -> nw.Expr:
         """Return the column as an expression."""

@@ -474,7 +474,11 @@ def from_numbers(
         # written, because 0.0 equals -0.0.
         unchanged = np.flatnonzero(~is_changed)
         after[unchanged] = before[unchanged]
-        return _new_column(column, after)
+        if column.implementation is nw.Implementation.PANDAS:  # with its row labels
+            native: Any = column.to_native()
+            series = type(native)(after, index=native.index, name=native.name, copy=False)
+            return nw.from_native(series, series_only=True)
+        return nw.new_series(column.name, after, backend=column.implementation)
     rows = np.flatnonzero(is_changed)
     if not rows.size:
         return column  # some versions of Arrow and narwhals fail where no cell is set
@@ -523,15 +527,6 @@ def _is_plain(column: nw.Series[Any]) -> bool:
     if column.implementation is nw.Implementation.PANDAS:
         return isinstance(column.to_native().dtype, np.dtype)
     return column.implementation in WRITTEN_WHOLE
-
-
-def _new_column(column: nw.Series[Any], values: FloatArray) -> nw.Series[Any]:
-    """Return an array as a column of the library, name and row labels of another."""
-    if column.implementation is nw.Implementation.PANDAS:
-        native: Any = column.to_native()
-        series = type(native)(values, index=native.index, name=native.name, copy=False)
-        return nw.from_native(series, series_only=True)
-    return nw.new_series(column.name, values, backend=column.implementation)
 
 
 def _with_cells(column: nw.Series[Any], cells: Any, *, rows: IntArray) -> nw.Series[Any]:

@@ -844,9 +844,15 @@ def numbers_and_format(
                 must=must,
             )
             return None, PLAIN
+        clear = distinct.filter(distinct.str.contains(CLEAR_NUMBER))
+        has_point = clear.str.contains(".", literal=True)
         number_format = texts.number_format(
             name,
-            clear=_clear_examples(distinct),
+            # A plain number with a decimal point and one without, as far as they occur.
+            clear=[
+                *clear.filter(has_point).head(1).to_list(),
+                *clear.filter(~has_point).head(1).to_list(),
+            ],
             decimal=fitted_format.decimal if fitted_format else reading.decimal,
         )
         if fitted_format and has_numbers:
@@ -892,13 +898,6 @@ def _plain_numbers(text: nw.Series[Any], distinct: nw.Series[Any]) -> nw.Series[
         numbers: nw.Series[Any] = nw.from_native(native.astype("Int64"), series_only=True)
         return numbers
     return text.cast(nw.Int64())
-
-
-def _clear_examples(distinct: nw.Series[Any]) -> list[str]:
-    """Return a plain number with a decimal point and one without, as far as they occur."""
-    clear = distinct.filter(distinct.str.contains(CLEAR_NUMBER))
-    has_point = clear.str.contains(".", literal=True)
-    return [*clear.filter(has_point).head(1).to_list(), *clear.filter(~has_point).head(1).to_list()]
 
 
 def check_words(
