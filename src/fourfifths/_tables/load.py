@@ -43,6 +43,8 @@ from fourfifths._tables.table import (
 from fourfifths._tables.types import (
     AskedType,
     ColumnType,
+    check_exact,
+    check_finite,
     from_numbers,
     is_not_repaired,
     plain_numbers,
@@ -100,6 +102,7 @@ class Rows:
     value_notes: list[str] = field(default_factory=list, repr=False, compare=False)
     first_row: int = 0
     _columns: dict[str, nw.Series[Any]] = field(default_factory=dict, repr=False, compare=False)
+    _numbers: dict[str, FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def columns(self) -> tuple[Any, ...]:
@@ -159,7 +162,11 @@ class Rows:
 
     def with_frame(self, frame: nw.DataFrame[Any]) -> Rows:
         """Return the rows of another dataframe, read as these are."""
-        return replace(self, frame=frame, _columns={})
+        return replace(self, frame=frame, _columns={}, _numbers={})
+
+    def with_known_numbers(self, numbers: Mapping[str, FloatArray]) -> Rows:
+        """Return the rows with columns whose numbers were read from their texts before."""
+        return replace(self, _numbers=dict(numbers))
 
     def check_columns(self, names: Sequence[str], argument: str) -> tuple[str, ...]:
         """Return the names if all are columns, else raise and suggest the nearest column."""
@@ -255,8 +262,10 @@ class Rows:
             column = self.dataframe[column_type.name]
             is_number = column_type.kind in ("number", "integer") and not self.unknown
             numbers = None
+            if is_number and column_type.name in self._numbers:
+                numbers = self._numbers[column_type.name]
             # Plain numbers need no search for missing values.
-            if is_number and column.dtype.is_float():
+            elif is_number and column.dtype.is_float():
                 numbers = to_numbers(column, column_type)  # NaN is missing anyway
             elif is_number and column.dtype == nw.String:
                 numbers = plain_numbers(column, column_type, self.reading)
@@ -264,6 +273,15 @@ class Rows:
                 known = self.column(column_type.name)
                 numbers = to_numbers(known, column_type, unseen=unseen, reading=self.reading)
             columns.append(numbers)
+        return columns
+
+    def checked_numbers(self, column_types: Sequence[ColumnType]) -> list[FloatArray]:
+        """Return columns as numbers, and raise if one is infinite or too large to be exact."""
+        columns = self.numbers(column_types)
+        for values, column_type in zip(columns, column_types, strict=True):
+            check_finite(values, column_type, first_row=self.first_row)
+            if column_type.kind == "integer":
+                check_exact(column_type, float(np.fmax.reduce(np.abs(values), initial=0.0)))
         return columns
 
     def output(self, column_types: Sequence[ColumnType], before: Sequence[FloatArray]) -> Output:

@@ -8,7 +8,6 @@ column that is too large by itself only some strata. The table is read again for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from itertools import pairwise
 
 import numpy as np
@@ -16,11 +15,9 @@ import numpy as np
 from fourfifths._arrays import CodeArray, FloatArray, IntArray
 from fourfifths._repair.columns.kernel_choice import kernels_for
 from fourfifths._repair.columns.model import Column, fit_sorted
-from fourfifths._tables.engines.places import room_for_temporary_files, temporary_file
 from fourfifths._tables.strata import Strata
 from fourfifths._tables.types import ColumnType
 
-BYTES_PER_VALUE = 8
 MAX_GATHERED_VALUES = 25_000_000  # 200 MB; a stratum may be larger
 MAX_SORTED_VALUES = 16_000_000
 # Takes the indices of columns, and yields their values with the strata of the rows.
@@ -155,44 +152,3 @@ def sort_present(values: FloatArray, *, piece_size: int = MAX_SORTED_VALUES) -> 
     for start, end in pairwise(bounds):
         kernels_for(end - start).sort(values[start:end])
     return values[: np.searchsorted(values, np.nan)]  # NaNs are last
-
-
-class NumberFiles:
-    """Columns as numbers, on disk, of tables that would take longer to read again.
-
-    Parameters
-    ----------
-    column_count : int
-    files : ExitStack
-        Closes the files at the end.
-
-    Examples
-    --------
-    >>> with ExitStack() as files:
-    ...     columns = NumberFiles(2, files=files)
-    ...     columns.add([np.array([3.0, 9.0]), np.array([1.0, 2.0])])
-    ...     columns.add([np.array([5.0]), np.array([4.0])])
-    ...     [[chunk.tolist() for [chunk] in columns.chunks([1], [2, 1])]]
-    [[[1.0, 2.0], [4.0]]]
-    """
-
-    def __init__(self, column_count: int, *, files: ExitStack) -> None:
-        self._files = [temporary_file(files) for _ in range(column_count)]
-
-    def add(self, columns: Sequence[FloatArray]) -> None:
-        """Take the values of further rows."""
-        with room_for_temporary_files():
-            for file, values in zip(self._files, columns, strict=True):
-                file.write(np.ascontiguousarray(values).data)
-
-    def chunks(self, indices: Sequence[int], sizes: Sequence[int]) -> Iterator[list[FloatArray]]:
-        """Yield some columns in chunks of these sizes, from the first row on."""
-        position = 0
-        for size in sizes:
-            columns = []
-            for index in indices:
-                self._files[index].seek(position)
-                content = self._files[index].read(size * BYTES_PER_VALUE)
-                columns.append(np.frombuffer(content, dtype=np.float64))
-            yield columns
-            position += size * BYTES_PER_VALUE

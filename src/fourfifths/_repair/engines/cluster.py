@@ -27,7 +27,7 @@ from fourfifths._repair.columns.model import check_column_kinds, chunk_numbers
 from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.draws import content_words, draws_of, keyed_identity, uniform_of
 from fourfifths._repair.engines.order_statistics import fit_columns_in_cluster
-from fourfifths._repair.engines.streamed import ScannedFit, checked_numbers, draw_limits
+from fourfifths._repair.engines.streamed import ScannedFit, draw_limits
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._tables.engines.spark import check_session, gathered_by, places_by, with_positions
 from fourfifths._tables.engines.spark_engine import (
@@ -77,7 +77,7 @@ class SampledRows:
     def __call__(self, rows: Rows) -> Any:
         """Return the rows that are taken, as an Arrow table."""
         codes = self.strata.codes_of(rows, unseen="keep")
-        checked_numbers(rows, self.column_types)
+        rows.checked_numbers(self.column_types)
         identity = keyed_identity(key_words(rows, self.key), seed=self.seed)
         taken = np.flatnonzero(uniform_of(identity, "sample") < self.limits[codes])
         native: Any = rows.dataframe.to_native()

@@ -25,7 +25,6 @@ from fourfifths._repair.columns.quantiles import (
     level_starts,
     midpoint,
 )
-from fourfifths._repair.engines.streamed import checked_numbers
 from fourfifths._tables.engines.spark import collected_in_ranges
 from fourfifths._tables.engines.spark_engine import SparkTable, arrow_table, number_columns
 from fourfifths._tables.load import Rows
@@ -54,7 +53,7 @@ class CellValues:
         """Return an Arrow table: each value of a cell once, with its rows."""
         codes = self.strata.codes_of(rows, unseen="keep")
         cells, values, counts = [], [], []
-        for column, numbers in enumerate(checked_numbers(rows, self.column_types)):
+        for column, numbers in enumerate(rows.checked_numbers(self.column_types)):
             is_present = (codes >= 0) & ~np.isnan(numbers)
             cell = column * len(self.strata.groups) + codes[is_present].astype(np.int64)
             # -0.0 becomes 0.0, so that equal values have equal bits.

@@ -24,7 +24,7 @@ from fourfifths._repair.block_model import (
     own_beta,
     record_counts,
 )
-from fourfifths._repair.columns.gathered import NumberFiles, fit_gathered
+from fourfifths._repair.columns.gathered import fit_gathered
 from fourfifths._repair.columns.model import ROWS_PER_CHUNK, Model, check_column_kinds
 from fourfifths._repair.draws import (
     RowDraws,
@@ -46,7 +46,7 @@ from fourfifths._tables.groups import read_bands
 from fourfifths._tables.identity import key_words, repeated_key
 from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import Strata, Unseen, fit_strata, stratum_columns, stratum_names
-from fourfifths._tables.types import AskedType, ColumnType, check_exact, check_finite
+from fourfifths._tables.types import AskedType, ColumnType
 from fourfifths.errors import GroupError
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ def fit_streamed(
         engine.source,
         names,
         strata=scanned.strata,
-        numbers=lambda rows: checked_numbers(rows, scanned.column_types),
+        numbers=lambda rows: rows.checked_numbers(scanned.column_types),
         seed=scanned.seed,
         key=repairer.key,
         unseen=repairer.unseen,
@@ -413,33 +413,24 @@ def _fit_columns(
     """Fit a repair by column, a few columns at a time."""
     check_column_kinds(column_types)
     source, code_file = engine.source, temporary_file(files)
-    # A column of a Parquet file can be read by itself; a CSV is read once.
-    numbers = None if source.file.kind == "parquet" else NumberFiles(len(column_types), files=files)
     identified = IdentifiedRows(
         sizes=engine.sizes, equal_rows=None, words=None, codes=code_file, seed=seed, key=None
     )
     for codes in engine.stratum_codes(strata):
         with room_for_temporary_files():
             code_file.write(codes.data)
-    if numbers is not None:
-        for rows in source.chunks(names):
-            numbers.add(checked_numbers(rows, column_types))
-            advance("reading rows", len(rows))
-
-    def numbers_of(types: Sequence[ColumnType]) -> Iterator[list[FloatArray]]:
-        for rows in source.chunks([column_type.name for column_type in types]):
-            yield checked_numbers(rows, types)
-            advance("reading rows", len(rows) * len(types) // len(column_types))
+    engine.read_numbers(column_types)
 
     def read_columns(indices: Sequence[int]) -> Iterator[tuple[list[FloatArray], CodeArray]]:
-        if numbers is None:
-            columns = numbers_of([column_types[index] for index in indices])
-        else:
-            columns = numbers.chunks(indices, identified.sizes)
-        for values, codes in zip(columns, identified.stratum_codes(), strict=False):
-            if values[0].size != codes.size:
+        def advance_share(step: str, row_count: int = 1) -> None:
+            advance(step, row_count * len(indices) // len(column_types))
+
+        types = [column_types[index] for index in indices]
+        chunks = engine.number_chunks(types, advance=advance_share)
+        for columns, codes in zip(chunks, identified.stratum_codes(), strict=False):
+            if columns[0].size != codes.size:
                 raise source.changed()
-            yield values, codes
+            yield columns, codes
 
     columns = fit_gathered(column_types, read_columns, strata=strata, levels=repairer.levels)
     model = Model(columns=columns, ties=repairer.ties)
@@ -479,16 +470,6 @@ def _outcome_values(engine: ScannedEngine, name: str, notes: list[str]) -> Outco
         row_counts=cells.row_counts,
     )
     return OutcomeValues(outcome=outcome, column=cells.rows.dataframe[name])
-
-
-def checked_numbers(rows: Rows, column_types: Sequence[ColumnType]) -> list[FloatArray]:
-    """Return columns as numbers, and raise if one is infinite or too large to be exact."""
-    columns = rows.numbers(column_types)
-    for values, column_type in zip(columns, column_types, strict=True):
-        check_finite(values, column_type, first_row=rows.first_row)
-        if column_type.kind == "integer":
-            check_exact(column_type, float(np.fmax.reduce(np.abs(values), initial=0.0)))
-    return columns
 
 
 def repaired_chunks(

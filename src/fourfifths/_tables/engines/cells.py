@@ -75,7 +75,7 @@ def counted(
     frame: nw.DataFrame[Any] = nw.from_native(pa.table(columns, names=list(names)), eager_only=True)
     counts = np.bincount(cell_of_row, weights=row_counts, minlength=firsts.size)
     cells = Cells(
-        rows=replace(rows, frame=frame, first_row=0, value_notes=[], _columns={}),
+        rows=replace(rows, frame=frame, first_row=0, value_notes=[], _columns={}, _numbers={}),
         row_counts=counts.astype(np.int64),
     )
     return cells, cell_of_row

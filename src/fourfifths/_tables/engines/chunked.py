@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 
+import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import CodeArray
+from fourfifths._arrays import CodeArray, FloatArray
+from fourfifths._progress import Advance
 from fourfifths._tables.engines.cells import Cells, added, counted
 from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import ScannedEngine
@@ -17,8 +19,8 @@ from fourfifths._tables.engines.places import EqualRows, room_for_temporary_file
 from fourfifths._tables.identity import content_hash, text_hash
 from fourfifths._tables.load import Rows
 from fourfifths._tables.strata import Strata
-from fourfifths._tables.types import ColumnType, to_numbers
-from fourfifths._tables.values import NumberFormat, occurring_tokens
+from fourfifths._tables.types import ColumnType, plain_numbers, to_numbers
+from fourfifths._tables.values import PLAIN, NumberFormat, occurring_tokens
 from fourfifths.errors import TableError
 
 
@@ -40,6 +42,7 @@ class ChunkEngine(ScannedEngine):
         files = ExitStack()
         weakref.finalize(self, files.close)
         self._cell_file = temporary_file(files)  # which of the cells each row has
+        self._other_texts: set[str] = set()  # columns with texts that are not plain numbers
 
     @property
     def schema(self) -> Rows:
@@ -65,12 +68,66 @@ class ChunkEngine(ScannedEngine):
                 self._cell_file.write(cell_of_row.astype(np.int32).data)
             for name in read:
                 self.digests[name].add(rows)
+            self._keep_numbers(rows, read)
             lacking = [token for token in unknown if token not in self.tokens]
             if lacking:
                 self.tokens.update(occurring_tokens(rows.dataframe, lacking))
         if total is None or not self.row_count:
             raise TableError(f"{self.source.table.name}: the table has no rows")
         self.cells = total
+
+    def _keep_numbers(self, rows: Rows, names: Sequence[str]) -> None:
+        """Keep the numbers of columns whose texts have all been plain numbers so far."""
+        for name in names:
+            is_text = rows.dataframe[name].dtype == nw.String
+            if is_text and not rows.unknown and name not in self._other_texts:
+                typed = ColumnType(name=name, kind="number")
+                numbers = plain_numbers(rows.dataframe[name], typed, rows.reading)
+                if numbers is not None:
+                    self.source.numbers.add(name, numbers)
+                    continue
+            self._other_texts.add(name)
+            self.source.numbers.drop(name)
+
+    def number_chunks(
+        self, column_types: Sequence[ColumnType], *, advance: Advance
+    ) -> Iterator[list[FloatArray]]:
+        """Yield columns as numbers, chunk by chunk; none is infinite, and whole ones are exact.
+
+        A column of a Parquet file is read by itself. Of a CSV only what the scan could not keep is
+        read, once.
+        """
+        if self.source.file.kind == "parquet":
+            for rows in self.source.chunks([typed.name for typed in column_types]):
+                yield rows.checked_numbers(column_types)
+                advance("reading rows", len(rows))
+            return
+        first_row = 0
+        for size in self.sizes:
+            yield [
+                self.source.numbers.read(typed.name, first_row, row_count=size)
+                for typed in column_types
+            ]
+            advance("reading rows", size)
+            first_row += size
+
+    def read_numbers(self, column_types: Sequence[ColumnType]) -> None:
+        """Read the numbers of columns of a CSV, but for those that the scan has kept."""
+        lacking = [
+            typed
+            for typed in column_types
+            if typed.kind not in ("number", "integer")
+            or typed.number_format != PLAIN
+            or not self.source.numbers.holds(typed.name, self.row_count)
+        ]
+        names = [typed.name for typed in lacking]
+        for name in names:
+            self.source.numbers.drop(name)
+        if self.source.file.kind == "parquet" or not names:
+            return
+        for rows in self.source.chunks(names):
+            for name, numbers in zip(names, rows.checked_numbers(lacking), strict=True):
+                self.source.numbers.add(name, numbers)
 
     def stratum_codes(self, strata: Strata) -> Iterator[CodeArray]:
         """Yield the stratum of each row, chunk by chunk; -1 for rows without one.

@@ -17,6 +17,7 @@ from typing import Any
 
 import narwhals as nw
 
+from fourfifths._tables.engines.number_files import NumberFiles
 from fourfifths._tables.engines.parquet import parquet_schema_table, parquet_tables
 from fourfifths._tables.files import ROWS_PER_GROUP, TableFile, write_chunks
 from fourfifths._tables.load import Rows
@@ -50,12 +51,15 @@ class ChunkedTable:
     reading : Reading
     rows_per_chunk : int, optional
         By default as many as take about `BYTES_PER_CHUNK`, and at most a row group that is written.
+    numbers : NumberFiles
+        Columns whose numbers were read from their texts in an earlier pass.
     """
 
     table: Table
     unknown: tuple[Value, ...] = ()
     reading: Reading = field(default_factory=Reading)
     rows_per_chunk: int | None = None
+    numbers: NumberFiles = field(default_factory=NumberFiles)
 
     @cached_property
     def chunk_rows(self) -> int:
@@ -121,8 +125,14 @@ class ChunkedTable:
         self._state  # noqa: B018 - it is taken before the first row is read
         first_row = 0
         for table in chunks_of(self._tables(names, coded), self.chunk_rows):
-            yield self._rows(table, first_row)
-            first_row += table.num_rows
+            rows, end = self._rows(table, first_row), first_row + table.num_rows
+            known = {
+                name: self.numbers.read(name, first_row, row_count=table.num_rows)
+                for name in self.numbers.held(end)
+                if name in rows.columns
+            }
+            yield rows.with_known_numbers(known)
+            first_row = end
         self.check_unchanged()
 
     def take(self, row_numbers: Any, names: Sequence[str] | None = None) -> Rows:
