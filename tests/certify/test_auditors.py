@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import fourfifths
 from fourfifths._certify.auditors import (
@@ -23,6 +26,7 @@ from fourfifths._certify.auditors import (
     encoder,
     out_of_fold,
     panel,
+    quiet,
     score_of,
     stratified_folds,
 )
@@ -500,3 +504,20 @@ def test_the_candidate_that_separates_the_groups_is_chosen():
     assert best is keen
     assert judged.tolist() == labels.tolist()
     assert error_at(scores, judged, 0.0) == 0
+
+
+def test_a_quiet_block_inside_another_does_not_end_it():
+    def threads():
+        return {library["num_threads"] for library in threadpool_info()}
+
+    with threadpool_limits(2):
+        before = threads()
+        with quiet():
+            with quiet():
+                assert threads() == {1}
+            assert threads() == {1}
+            warnings.warn("not shown", RuntimeWarning, stacklevel=1)
+        assert threads() == before == {2}
+        # The next block is not inside another one.
+        with quiet():
+            assert threads() == {1}

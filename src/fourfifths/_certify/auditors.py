@@ -10,13 +10,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -28,6 +29,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._certify.binned_trees import BinnedTrees
 from fourfifths._certify.details import DetailScores
 from fourfifths._certify.result import Side
 from fourfifths.errors import GroupError, OptionError, listed, nearest
@@ -54,6 +56,7 @@ MAX_HELD_OUT_ROWS = 5_000
 MIN_GROUP_ROWS_TO_HOLD_OUT = 250
 MAX_TUNING_ROWS = 5_000  # the choice among 13 penalties needs no more
 MIN_LOG_PROBABILITY = -1e6
+IS_QUIET: ContextVar[bool] = ContextVar("IS_QUIET", default=False)
 
 
 def panel(
@@ -104,7 +107,7 @@ def panel(
 def built_in_auditor(name: str, is_category: Sequence[bool], *, random_state: int) -> BalancedCut:
     """Return one of the auditors that `AuditorName` lists."""
     prepare: Any = encoder(is_category, sparse=True)
-    histogram_trees = HistGradientBoostingClassifier(
+    histogram_trees = BinnedTrees(
         class_weight="balanced",
         categorical_features=np.flatnonzero(is_category).tolist(),
         random_state=random_state,
@@ -195,8 +198,8 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with quiet():
             rows, is_reference = X[train], y[train]
             best, scores, labels = self.choose_candidate(rows, is_reference)
-            self.encoder_ = clone(self.encoder).fit(rows)
-            self.classifier_ = clone(best).fit(self.encoder_.transform(rows), is_reference)
+            self.encoder_ = clone(self.encoder)
+            self.classifier_ = clone(best).fit(self.encoder_.fit_transform(rows), is_reference)
             if holds_out:
                 scores, labels = self._score(X[held]), y[held]
         self.held_fits_ = "same fit" if holds_out else "inner folds"
@@ -269,8 +272,8 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             splits = stratified_folds(y, folds, random_state=self.random_state)
         encoded = []
         for train, test in splits:
-            fold_encoder = clone(self.encoder).fit(X[train])
-            encoded.append((fold_encoder.transform(X[train]), fold_encoder.transform(X[test])))
+            fold_encoder = clone(self.encoder)
+            encoded.append((fold_encoder.fit_transform(X[train]), fold_encoder.transform(X[test])))
         best, best_scores, lowest, last_improvement = self.candidates[0], np.empty(0), np.inf, 0
         for index, candidate in enumerate(self.candidates):
             scores = np.empty(y.size)
@@ -506,9 +509,17 @@ def quiet() -> Iterator[None]:
     One thread gives the same numbers on every machine, and on a busy machine it is many times
     faster than threads that wait for each other. A fit that stops before it converges is a weaker
     auditor, not an error: its balanced error rate is measured all the same. A fold may lack a
-    category.
+    category. Finding the libraries that have threads takes longer than a small fit, so a block
+    inside another one does nothing.
     """
+    if IS_QUIET.get():
+        yield
+        return
     with threadpool_limits(1), warnings.catch_warnings():
         for category in (ConvergenceWarning, UserWarning, RuntimeWarning):
             warnings.simplefilter("ignore", category)
-        yield
+        outside = IS_QUIET.set(True)
+        try:
+            yield
+        finally:
+            IS_QUIET.reset(outside)

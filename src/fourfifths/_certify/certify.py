@@ -18,6 +18,7 @@ from fourfifths._certify.auditors import (
     BalancedCut,
     out_of_fold,
     panel,
+    quiet,
     stratified_folds,
 )
 from fourfifths._certify.details import find_details
@@ -194,7 +195,7 @@ def certify(
     values = np.hstack([features.values, details.codes])
 
     total = len(pairs) * len(chosen_auditors) * folds + len(plan.features) * leaks
-    with steps("auditing", total, enabled=progress) as bar:
+    with quiet(), steps("auditing", total, enabled=progress) as bar:
 
         def certified(pair: Pair, *, until_harm: bool) -> PairCertificate:
             return certify_pair(
