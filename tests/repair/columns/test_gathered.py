@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 
 import numpy as np
 import pytest
 
 from fourfifths._arrays import CodeArray, FloatArray
-from fourfifths._repair.columns.gathered import NumberFiles, fit_gathered, sort_present
+from fourfifths._repair.columns.gathered import fit_gathered, sort_present
 from fourfifths._repair.columns.model import fit_columns
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.strata import Strata, fit_strata
@@ -84,16 +83,3 @@ def test_values_are_sorted_in_pieces(most: int) -> None:
     assert ordered.tolist() == expected
     assert not np.signbit(ordered[ordered == 0]).any()
     assert sort_present(np.empty(0)).size == 0
-
-
-def test_columns_come_back_from_disk_in_any_selection() -> None:
-    columns, codes = make_columns(200)
-    with ExitStack() as files:
-        numbers = NumberFiles(2, files=files)
-        for start in range(0, codes.size, 60):
-            numbers.add([column[start : start + 60] for column in columns])
-        chunks = list(numbers.chunks([1, 0], [150, 50]))
-    assert [chunk[0].size for chunk in chunks] == [150, 50]
-    for position, index in enumerate((1, 0)):
-        read = np.concatenate([chunk[position] for chunk in chunks])
-        assert np.array_equal(read, columns[index], equal_nan=True)
