@@ -1,11 +1,11 @@
-"""The tree of errors, and the words that their messages share."""
+"""The tree of errors."""
 
 from __future__ import annotations
 
 import pytest
 
 from fourfifths import errors
-from fourfifths.errors import FourfifthsError, listed, nearest
+from fourfifths.errors import FourfifthsError
 
 ERRORS = [
     kind
@@ -27,31 +27,3 @@ def test_the_page_of_the_tree_names_every_error():
         *names,
         "FourfifthsError",
     }
-
-
-@pytest.mark.parametrize(
-    ("word", "choices", "hint"),
-    [
-        ("Rcae", ["sex", "RACE"], "; did you mean 'RACE'?"),
-        ("sex", ["race", "age"], ""),
-        (40, ["41", "x"], ""),
-        (1234, [1235, "x"], "; did you mean '1235'?"),
-        ("anything", [], ""),
-    ],
-)
-def test_the_nearest_choice_is_suggested_as_it_is_spelled(word, choices, hint):
-    assert nearest(word, choices) == hint
-
-
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        ([], ""),
-        (["it's"], '"it\'s"'),
-        ([1, None], "'1', 'None'"),
-        (range(10), ", ".join(f"'{number}'" for number in range(10))),
-        (range(12), ", ".join(f"'{number}'" for number in range(10)) + ", and 2 more"),
-    ],
-)
-def test_values_are_quoted_and_cut_after_ten(values, text):
-    assert listed(values) == text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fourfifths._text import interval, number, number_text, p_value, printable
+from fourfifths._text import interval, listed, nearest, number, number_text, p_value, printable
 
 NAN = float("nan")
 
@@ -55,3 +55,31 @@ def test_the_smallest_p_that_is_written_out():
 def test_the_shortest_text_of_a_number_reads_back_as_the_same_number(value, text):
     assert number_text(value) == text
     assert float(number_text(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("word", "choices", "hint"),
+    [
+        ("Rcae", ["sex", "RACE"], "; did you mean 'RACE'?"),
+        ("sex", ["race", "age"], ""),
+        (40, ["41", "x"], ""),
+        (1234, [1235, "x"], "; did you mean '1235'?"),
+        ("anything", [], ""),
+    ],
+)
+def test_the_nearest_choice_is_suggested_as_it_is_spelled(word, choices, hint):
+    assert nearest(word, choices) == hint
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([], ""),
+        (["it's"], '"it\'s"'),
+        ([1, None], "'1', 'None'"),
+        (range(10), ", ".join(f"'{number}'" for number in range(10))),
+        (range(12), ", ".join(f"'{number}'" for number in range(10)) + ", and 2 more"),
+    ],
+)
+def test_values_are_quoted_and_cut_after_ten(values, text):
+    assert listed(values) == text

@@ -13,7 +13,8 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, overload
 
-from fourfifths.errors import OptionError, listed
+from fourfifths._text import listed
+from fourfifths.errors import OptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 UNDEFINED = "-"
 SMALLEST_SHOWN_P = 0.0001
@@ -89,3 +90,31 @@ def number_text(number: float) -> str:
     ('25', '1000001.5')
     """
     return repr(number).removesuffix(".0")
+
+
+def nearest(word: object, choices: Iterable[object]) -> str:
+    """Return ``"; did you mean 'x'?"`` for the choice closest to `word`, or nothing.
+
+    Examples
+    --------
+    >>> nearest("rase", ["race", "sex"])
+    "; did you mean 'race'?"
+    >>> nearest("income", ["race", "sex"])
+    ''
+    """
+    by_lower = {str(choice).lower(): str(choice) for choice in choices}
+    close = difflib.get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)
+    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def listed(values: Iterable[object], limit: int = 10) -> str:
+    """Return the values quoted and separated by commas, cut after `limit`.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], limit=2)
+    "'a', 'b', and 1 more"
+    """
+    texts = [repr(str(value)) for value in values]
+    rest = len(texts) - limit
+    return ", ".join(texts[:limit]) + (f", and {rest} more" if rest > 0 else "")

@@ -19,9 +19,6 @@ Each message says which argument, what came, what was expected and what to do. A
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
 
 class FourfifthsError(ValueError):
     """The root of all errors raised by fourfifths."""
@@ -65,31 +62,3 @@ class OutputError(FourfifthsError):
 
 class ReadingWarning(UserWarning):
     """What a repair assumed about the values of a table."""
-
-
-def nearest(word: object, choices: Iterable[object]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the choice closest to `word`, or nothing.
-
-    Examples
-    --------
-    >>> nearest("rase", ["race", "sex"])
-    "; did you mean 'race'?"
-    >>> nearest("income", ["race", "sex"])
-    ''
-    """
-    by_lower = {str(choice).lower(): str(choice) for choice in choices}
-    close = difflib.get_close_matches(str(word).lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
-
-
-def listed(values: Iterable[object], limit: int = 10) -> str:
-    """Return the values quoted and separated by commas, cut after `limit`.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"], limit=2)
-    "'a', 'b', and 1 more"
-    """
-    texts = [repr(str(value)) for value in values]
-    rest = len(texts) - limit
-    return ", ".join(texts[:limit]) + (f", and {rest} more" if rest > 0 else "")

@@ -32,7 +32,8 @@ from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._certify.binned_trees import BinnedTrees
 from fourfifths._certify.details import DetailScores
 from fourfifths._certify.result import Side
-from fourfifths.errors import GroupError, OptionError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import GroupError, OptionError
 
 AuditorName = Literal["logistic", "svm", "naive-bayes", "trees", "forest", "details"]
 # Those without details, which take any matrix of features.

@@ -45,7 +45,8 @@ from fourfifths._stats.balanced_error import ber_threshold, impact_bound, poster
 from fourfifths._tables.files import in_one_line
 from fourfifths._tables.sample import Features, read_features
 from fourfifths._tables.table import TableLike
-from fourfifths.errors import OptionError, listed
+from fourfifths._text import listed
+from fourfifths.errors import OptionError
 
 VERSIONED_PACKAGES = ("fourfifths", "numpy", "scipy", "scikit-learn")
 CLAIM = (

@@ -13,7 +13,8 @@ from typing import Any, get_args
 from fourfifths._certify.auditors import AuditorName
 from fourfifths._certify.result import Certificate
 from fourfifths._certify.verification import Claim
-from fourfifths.errors import OptionError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import OptionError
 
 
 def claim_of(certificate: Certificate, columns: Sequence[str], *, same_file: bool | None) -> Claim:

@@ -33,7 +33,8 @@ from fourfifths._tables.roles import (
     prepare,
 )
 from fourfifths._tables.table import Table, TableLike, open_table
-from fourfifths.errors import ColumnError, GroupError, OptionError, listed
+from fourfifths._text import listed
+from fourfifths.errors import ColumnError, GroupError, OptionError
 
 MAX_ROWS = 100_000  # that are audited, if the caller names no other limit
 MIN_FOLDS = 2

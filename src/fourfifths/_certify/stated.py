@@ -12,7 +12,8 @@ from fourfifths._certify.auditors import AuditorName
 from fourfifths._certify.certify import certify
 from fourfifths._certify.result import SCHEMA, Certificate, PairCertificate
 from fourfifths._json import CONTENT_HASH, read_json
-from fourfifths.errors import OptionError, TableError, listed
+from fourfifths._text import listed
+from fourfifths.errors import OptionError, TableError
 
 MAX_CERTIFICATE_BYTES = 2**26
 MAX_VALUE_LENGTH = 60

@@ -36,14 +36,8 @@ from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
 from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import unknown_tokens
-from fourfifths.errors import (
-    ColumnError,
-    GroupError,
-    OptionError,
-    OutcomeError,
-    ReadingWarning,
-    nearest,
-)
+from fourfifths._text import nearest
+from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, ReadingWarning
 
 MAX_EFFECT_ROWS = 100_000  # of a file that is not in memory
 # pandas writes an index without a name into a Parquet file as a column of this name.

@@ -17,7 +17,8 @@ from fourfifths._impact.impact import impact
 from fourfifths._tables.roles import outcome_of
 from fourfifths._tables.table import open_table
 from fourfifths._tables.values import Reading
-from fourfifths.errors import OutcomeError, listed
+from fourfifths._text import listed
+from fourfifths.errors import OutcomeError
 
 MAX_ROWS = 100_000
 FOLDS = 5

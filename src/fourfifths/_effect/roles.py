@@ -18,7 +18,8 @@ from fourfifths._repair.fitted import FittedRepair
 from fourfifths._tables.groups import choose_reference, find_value
 from fourfifths._tables.load import Rows
 from fourfifths._tables.roles import outcome_of
-from fourfifths.errors import ColumnError, listed
+from fourfifths._text import listed
+from fourfifths.errors import ColumnError
 
 
 @dataclass(frozen=True, kw_only=True)

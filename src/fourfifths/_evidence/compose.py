@@ -17,7 +17,8 @@ from fourfifths._evidence.templates import BUILDERS, PARTS_OF_TEMPLATE, RULE_OF_
 from fourfifths._impact.profiles import RuleName, get_rule
 from fourfifths._impact.rules import Rule
 from fourfifths._tables.table import TableLike, open_table
-from fourfifths.errors import OptionError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import OptionError
 
 VERSIONED = ("numpy", "scipy", "scikit-learn", "duckdb", "narwhals")
 

@@ -27,9 +27,10 @@ from fourfifths._impact.rules import Rule
 from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.proof import Proof
 from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._text import listed
 from fourfifths._tradeoff.result import Tradeoff
 from fourfifths._tradeoff.tradeoff import tradeoff
-from fourfifths.errors import FourfifthsError, OptionError, ReadingWarning, listed
+from fourfifths.errors import FourfifthsError, OptionError, ReadingWarning
 
 PartName = Literal["certificate", "repair", "tradeoff"]
 PART_NAMES: tuple[PartName, ...] = ("certificate", "repair", "tradeoff")

@@ -13,7 +13,8 @@ from os import PathLike
 from pathlib import Path
 
 from fourfifths._evidence.report import Field
-from fourfifths.errors import OptionError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import OptionError
 
 # Every field that a template may show, and its name on the page.
 LABELS: Mapping[str, str] = {

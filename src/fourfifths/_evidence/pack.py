@@ -29,8 +29,8 @@ from fourfifths._evidence.signing import Subject, envelope_of
 from fourfifths._json import is_intact, parse_json, sealed
 from fourfifths._results import json_text
 from fourfifths._tables.files import replace_file
-from fourfifths._text import printable
-from fourfifths.errors import EvidenceError, OutputError, listed
+from fourfifths._text import listed, printable
+from fourfifths.errors import EvidenceError, OutputError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -56,8 +56,8 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.values import PERHAPS_NOT_KNOWN, folded
-from fourfifths._text import number, p_value, rows_have
-from fourfifths.errors import OptionError, OutcomeError, TableError, listed
+from fourfifths._text import listed, number, p_value, rows_have
+from fourfifths.errors import OptionError, OutcomeError, TableError
 
 PairsShown = Literal["reference", "all"]
 MAX_GROUPS_IN_NOTE = 5

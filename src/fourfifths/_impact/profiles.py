@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from fourfifths._impact.rules import FOUR_FIFTHS, Duties, Rule, Status
-from fourfifths.errors import OptionError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import OptionError
 
 RuleName = Literal[
     "feldman2015",

@@ -24,7 +24,8 @@ from fourfifths._paper.study import draw_study, study_rows
 from fourfifths._paper.threshold import draw_threshold, threshold_rows
 from fourfifths._paper.years import year_rows
 from fourfifths._tables.files import replace_file, write_whole
-from fourfifths.errors import OptionError, OutputError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import OptionError, OutputError
 
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
 QUICK_AMOUNTS = (0.0, 0.5, 1.0)

@@ -7,8 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fourfifths._plot.style import LINE, draw, literal
+from fourfifths._text import listed
 from fourfifths._tradeoff.result import Tradeoff
-from fourfifths.errors import OptionError, listed
+from fourfifths.errors import OptionError
 
 THRESHOLD = 0.8
 MARKERS = {"combinatorial": "o", "geometric": "s", "definition": "v", "random": "^", "none": "D"}

@@ -32,15 +32,8 @@ from fourfifths._tables.roles import choose_favorable
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
 from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens
-from fourfifths.errors import (
-    ColumnError,
-    OptionError,
-    OutcomeError,
-    ReadingWarning,
-    RepairError,
-    listed,
-    nearest,
-)
+from fourfifths._text import listed, nearest
+from fourfifths.errors import ColumnError, OptionError, OutcomeError, ReadingWarning, RepairError
 
 # Options that say how a fitted repair is applied. All others are learned from.
 CHANGEABLE_OPTIONS = frozenset(["amount", "method", "unseen", "drop_protected"])

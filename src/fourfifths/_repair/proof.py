@@ -30,7 +30,7 @@ from fourfifths._stats.shares import (
     lower_limits,
     simulated_floors,
 )
-from fourfifths.errors import listed
+from fourfifths._text import listed
 
 SCHEMA = "fourfifths/proof/1"
 ONLY_REPAIRED = "a rule uses only the repaired columns:"

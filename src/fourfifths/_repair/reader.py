@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import FloatArray
-from fourfifths.errors import RepairError, listed
+from fourfifths._text import listed
+from fourfifths.errors import RepairError
 
 
 @dataclass(frozen=True, kw_only=True)

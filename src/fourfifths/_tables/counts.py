@@ -17,8 +17,8 @@ import numpy as np
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.table import Table, Value
 from fourfifths._tables.values import NUMBER, Spellings, folded, is_text
-from fourfifths._text import number_text
-from fourfifths.errors import ColumnError, GroupError, TableError, WeightsError, listed
+from fourfifths._text import listed, number_text
+from fourfifths.errors import ColumnError, GroupError, TableError, WeightsError
 
 WeightKind = Literal["sampling", "counts"]
 CountedColumn = Literal["n", "selected", "not_selected"]

@@ -33,7 +33,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote
 
 from fourfifths._tables.values import Reading, is_number
-from fourfifths.errors import FourfifthsError, OptionError, OutputError, TableError, listed
+from fourfifths._text import listed
+from fourfifths.errors import FourfifthsError, OptionError, OutputError, TableError
 
 if TYPE_CHECKING:
     import duckdb

@@ -21,15 +21,8 @@ from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.counts import MISSING, Counts, banding_advice
 from fourfifths._tables.table import Table, Value
 from fourfifths._tables.values import are_dates, folded, is_date, is_text, read_dates
-from fourfifths._text import number_text
-from fourfifths.errors import (
-    ColumnError,
-    FourfifthsError,
-    GroupError,
-    OptionError,
-    listed,
-    nearest,
-)
+from fourfifths._text import listed, nearest, number_text
+from fourfifths.errors import ColumnError, FourfifthsError, GroupError, OptionError
 
 Group: TypeAlias = tuple[Value, ...]
 ALL_OTHERS = "(all others)"

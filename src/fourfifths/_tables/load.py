@@ -60,8 +60,9 @@ from fourfifths._tables.values import (
     known_values,
     read_numbers,
 )
+from fourfifths._text import listed, nearest
 from fourfifths.datasets import Dataset
-from fourfifths.errors import ColumnError, TableError, listed, nearest
+from fourfifths.errors import ColumnError, TableError
 
 MAX_LOADED_SPARK_ROWS = 2_000_000  # about 1 GB while they are repaired
 

@@ -38,7 +38,8 @@ from fourfifths._tables.values import (
     with_spellings,
     without_missing,
 )
-from fourfifths.errors import ColumnError, OptionError, OutcomeError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import ColumnError, OptionError, OutcomeError
 
 # Pairs of outcomes in which the second is so clearly the favorable one that it need not be named.
 # Of the plain answers it is only if the column's name does not say the opposite: see UNFAVORABLE.

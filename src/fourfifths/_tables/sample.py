@@ -33,7 +33,8 @@ from fourfifths._tables.values import (
     beyond_exact,
     check_words,
 )
-from fourfifths.errors import ColumnError, TableError, listed
+from fourfifths._text import listed
+from fourfifths.errors import ColumnError, TableError
 
 FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]

@@ -29,7 +29,8 @@ from fourfifths._tables.values import (
     known_values,
     spellings_of,
 )
-from fourfifths.errors import ColumnError, GroupError, listed
+from fourfifths._text import listed
+from fourfifths.errors import ColumnError, GroupError
 
 Unseen = Literal["error", "keep"]
 Small = Literal["error", "pool"]

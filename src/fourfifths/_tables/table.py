@@ -30,7 +30,8 @@ from fourfifths._tables.values import (
     without_missing,
 )
 from fourfifths._tables.workbook import read_workbook
-from fourfifths.errors import ColumnError, OptionError, TableError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import ColumnError, OptionError, TableError
 
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
 TableLike: TypeAlias = Any  # a dataframe, a path, the name of a shipped data set, or a Dataset

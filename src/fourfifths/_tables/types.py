@@ -31,7 +31,8 @@ from fourfifths._tables.values import (
     rows_where,
     with_room_for_null,
 )
-from fourfifths.errors import ColumnError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import ColumnError
 
 Kind = Literal["number", "integer", "ordered", "category", "date"]
 MAX_CATEGORIES = 1_000

@@ -25,8 +25,8 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import IntArray
-from fourfifths._text import number_text
-from fourfifths.errors import ColumnError, listed
+from fourfifths._text import listed, number_text
+from fourfifths.errors import ColumnError
 
 # [0-9], because the regular expressions of some libraries read \d as the digits of any script.
 NUMBER = r"^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"

@@ -19,7 +19,8 @@ from xml.etree import ElementTree
 
 from fourfifths._tables.files import MAX_HEAD_RECORDS, find_header, unique_names
 from fourfifths._tables.values import MAX_EXACT_INTEGER, Reading
-from fourfifths.errors import TableError, listed
+from fourfifths._text import listed
+from fourfifths.errors import TableError
 
 ROWS_PER_CHUNK = 20_000
 BYTES_PER_CHUNK = 2**22

@@ -21,7 +21,8 @@ from fourfifths._tables.strata import Strata, fit_strata
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.types import ColumnType, check_finite
 from fourfifths._tables.values import Reading
-from fourfifths.errors import ColumnError, OptionError, TableError, listed
+from fourfifths._text import listed
+from fourfifths.errors import ColumnError, OptionError, TableError
 
 TRAIN, TEST = "train", "test"
 MIN_ROWS_PER_CELL = 3  # of each group and outcome, on each side of a split

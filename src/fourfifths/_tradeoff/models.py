@@ -15,7 +15,8 @@ from sklearn.svm import LinearSVC
 
 from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._certify.auditors import encoder
-from fourfifths.errors import OptionError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import OptionError
 
 ModelName = Literal["LR", "SVM", "GNB"]
 PENALTIES = np.logspace(-3, 3, 13)  # the values of C that are tried

@@ -26,13 +26,14 @@ from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.groups import days_of_ages, edges_of
 from fourfifths._tables.roles import favorable_names
 from fourfifths._tables.table import TableLike
+from fourfifths._text import listed
 from fourfifths._tradeoff.data import Data, Split, read_data
 from fourfifths._tradeoff.models import ModelName, chosen_models
 from fourfifths._tradeoff.points import make_point
 from fourfifths._tradeoff.result import Tradeoff
 from fourfifths._tradeoff.store import Record, ResultsFile, cell_key
 from fourfifths._tradeoff.versions import SweepRows, Version, run_version
-from fourfifths.errors import OptionError, ReadingWarning, listed
+from fourfifths.errors import OptionError, ReadingWarning
 
 # Rounded, because 3 * 0.1 is not 0.3 in floating point.
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))

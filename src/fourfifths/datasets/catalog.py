@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from fourfifths.errors import OptionError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import OptionError
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from fourfifths._results import json_text
-from fourfifths.errors import OptionError, listed
+from fourfifths._text import listed
+from fourfifths.errors import OptionError
 
 if TYPE_CHECKING:
     from fourfifths._evidence.report import Report

@@ -19,8 +19,8 @@ from fourfifths._evidence.report import Field, Part, Report, anchor
 from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import EXCLUDED
 from fourfifths._report.document import Section, Sentence, Sheet
-from fourfifths._text import UNDEFINED
-from fourfifths.errors import OptionError, listed
+from fourfifths._text import UNDEFINED, listed
+from fourfifths.errors import OptionError
 
 COVER = (
     *("organization", "tool", "distribution_date", "audit_date", "auditor", "data_source"),

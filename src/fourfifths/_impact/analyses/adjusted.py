@@ -26,8 +26,8 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import CLEAR_NUMBER, NumberTexts, check_words, is_text
-from fourfifths._text import rows_have
-from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
+from fourfifths._text import listed, rows_have
+from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
 ControlKind = Literal["number", "category"]
 # Fewer selected, or fewer not selected, than this for each parameter: estimates lean away from 0,

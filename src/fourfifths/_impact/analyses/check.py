@@ -15,8 +15,8 @@ from fourfifths._results import Record, Result, flat
 from fourfifths._tables.counts import names_total
 from fourfifths._tables.table import TableLike, Value, open_table
 from fourfifths._tables.values import folded, means_not_known
-from fourfifths._text import number_text
-from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
+from fourfifths._text import listed, number_text
+from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
 Verdict = Literal["follows", "does not follow", "not given"]
 Range = tuple[Fraction, Fraction]

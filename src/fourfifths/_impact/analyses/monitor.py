@@ -35,8 +35,8 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.values import ValueRole, folded, spellings_of
-from fourfifths._text import rows_have
-from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, listed
+from fourfifths._text import listed, rows_have
+from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError
 
 Finding = Literal["below", "above", "below and above", "inconclusive"]
 DEFAULT_THRESHOLD, DEFAULT_CONFIDENCE = 0.8, 0.95

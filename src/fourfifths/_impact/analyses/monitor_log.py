@@ -17,8 +17,8 @@ from fourfifths._tables.files import write_whole
 from fourfifths._tables.groups import read_bands
 from fourfifths._tables.roles import favorable_names
 from fourfifths._tables.values import unknown_tokens
-from fourfifths._text import rows_have
-from fourfifths.errors import OptionError, TableError, listed
+from fourfifths._text import listed, rows_have
+from fourfifths.errors import OptionError, TableError
 
 SCHEMA = "fourfifths/monitor-log/1"
 SETTINGS = ("protected", "outcome", "favorable", "reference", "threshold", "confidence")

@@ -37,7 +37,8 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import folded, is_text
-from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
+from fourfifths._text import listed
+from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
 BlankMeans = Literal["missing", "not reached"]
 Skips = Literal["error", "allow"]

@@ -38,8 +38,8 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import NUMBER, is_date, is_text
-from fourfifths._text import alternatives, number_text, rows_have
-from fourfifths.errors import ColumnError, GroupError, OptionError, TableError, listed
+from fourfifths._text import alternatives, listed, number_text, rows_have
+from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
 Order = Literal["ratio", "limit"]
 AdjustedBy = Literal["permutation", "bonferroni"]

@@ -26,7 +26,8 @@ from fourfifths._repair.guide import LOWEST, ColumnGuide
 from fourfifths._tables.strata import Unseen
 from fourfifths._tables.types import ColumnType
 from fourfifths._tables.values import PLAIN
-from fourfifths.errors import ColumnError, OptionError, RepairError, listed, nearest
+from fourfifths._text import listed, nearest
+from fourfifths.errors import ColumnError, OptionError, RepairError
 
 # How each dialect ends a query with an error at a row. Without it, a row that cannot be repaired
 # would silently become something else.

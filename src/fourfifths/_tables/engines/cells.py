@@ -11,7 +11,8 @@ import numpy as np
 
 from fourfifths._arrays import IntArray
 from fourfifths._tables.load import Rows
-from fourfifths.errors import TableError, listed
+from fourfifths._text import listed
+from fourfifths.errors import TableError
 
 MAX_CELLS = 2_000_000
 MAX_JOINT_CODES = 1_000_000  # of values of several columns; more are numbered anew
