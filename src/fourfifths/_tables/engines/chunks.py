@@ -51,15 +51,17 @@ class ChunkedTable:
     reading : Reading
     rows_per_chunk : int, optional
         By default as many as take about `BYTES_PER_CHUNK`, and at most a row group that is written.
-    numbers : NumberFiles
-        Columns whose numbers were read from their texts in an earlier pass.
     """
 
     table: Table
     unknown: tuple[Value, ...] = ()
     reading: Reading = field(default_factory=Reading)
     rows_per_chunk: int | None = None
-    numbers: NumberFiles = field(default_factory=NumberFiles)
+
+    @cached_property
+    def numbers(self) -> NumberFiles:
+        """Columns whose numbers were read from their texts in an earlier pass."""
+        return NumberFiles()
 
     @cached_property
     def chunk_rows(self) -> int:
