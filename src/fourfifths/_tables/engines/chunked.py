@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import CodeArray, FloatArray
-from fourfifths._progress import Advance
+from fourfifths._progress import Advance, steps
 from fourfifths._tables.engines.cells import Cells, added, counted
 from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import ScannedEngine
@@ -55,23 +55,25 @@ class ChunkEngine(ScannedEngine):
         unknown = self.source.unknown
         needed = None if unknown else list(dict.fromkeys([*cells, *read]))
         total: Cells | None = None
-        for rows in self.source.chunks(needed, coded=() if unknown else cells):
-            self.row_count += len(rows)
-            self.sizes.append(len(rows))
-            chunk_cells, cell_of_row = counted(rows, cells)
-            if total is None:
-                total = chunk_cells
-            else:
-                total, cell_of_cell = added(total, chunk_cells, cells)
-                cell_of_row = cell_of_cell.take(cell_of_row)
-            with room_for_temporary_files():
-                self._cell_file.write(cell_of_row.astype(np.int32).data)
-            for name in read:
-                self.digests[name].add(rows)
-            self._keep_numbers(rows, read)
-            lacking = [token for token in unknown if token not in self.tokens]
-            if lacking:
-                self.tokens.update(occurring_tokens(rows.dataframe, lacking))
+        with steps("looking at values", self.source.about_rows) as progress:
+            for rows in self.source.chunks(needed, coded=() if unknown else cells):
+                self.row_count += len(rows)
+                self.sizes.append(len(rows))
+                chunk_cells, cell_of_row = counted(rows, cells)
+                if total is None:
+                    total = chunk_cells
+                else:
+                    total, cell_of_cell = added(total, chunk_cells, cells)
+                    cell_of_row = cell_of_cell.take(cell_of_row)
+                with room_for_temporary_files():
+                    self._cell_file.write(cell_of_row.astype(np.int32).data)
+                for name in read:
+                    self.digests[name].add(rows)
+                self._keep_numbers(rows, read)
+                lacking = [token for token in unknown if token not in self.tokens]
+                if lacking:
+                    self.tokens.update(occurring_tokens(rows.dataframe, lacking))
+                progress.advance("looking at values", len(rows))
         if total is None or not self.row_count:
             raise TableError(f"{self.source.table.name}: the table has no rows")
         self.cells = total
