@@ -19,6 +19,7 @@ from fourfifths import Repairer
 from fourfifths._repair.columns.kernel_choice import compiled_kernels, kernels_for
 from fourfifths._repair.columns.kernels import Kernels
 from fourfifths._repair.columns.numba_kernels import (
+    HALF_BYTES,
     MAX_MOVES_PER_KEY,
     NumbaKernels,
     compile_loop,
@@ -272,6 +273,14 @@ def test_a_few_keys_out_of_order_are_moved() -> None:
     keys[[500, 501]] = keys[[501, 500]]
     assert insertion_sort(keys)
     assert keys.tolist() == list(range(1_000))
+
+
+def test_nothing_beyond_the_keys_is_read() -> None:
+    # Compiled, a loop reads on behind its arrays in silence; Python does not.
+    none = np.empty(0, dtype=np.uint64)
+    counts = np.zeros((HALF_BYTES, 256), dtype=np.int64)
+    source, target = sort_by_bytes.py_func(none, none.copy(), counts, HALF_BYTES)
+    assert source.size == target.size == 0
 
 
 # --- whole repairs ---
