@@ -128,6 +128,97 @@ def test_messy_values_are_read_alike(tmp_path: Path) -> None:
     assert "codes with leading zeros" in str(in_memory.notes)
 
 
+def make_messy_table(row_count: int = 420) -> pa.Table:
+    """Return texts whose first chunks are plain numbers, and whose later ones are not."""
+    random = np.random.default_rng(7)
+    whole = random.integers(10, 99, (row_count, 8)).tolist()
+    late, later = row_count // 2, 3 * row_count // 4  # in other chunks
+
+    def texts(column: int, *, first: str = "{}", then: str, last: str = "{}") -> list[str]:
+        formats = [first] * late + [then] * (later - late) + [last] * (row_count - later)
+        return [text.format(row[column]) for text, row in zip(formats, whole, strict=True)]
+
+    return pa.table(
+        {
+            "sex": random.choice(["f", "m", " F"], row_count),
+            "pay": texts(0, then="$1,{}0.50", last="${}"),
+            "share": texts(1, first="{}%", then="{}.5%", last="{}%"),
+            "comma": texts(2, then="{},5", last="1.0{},25"),
+            "spaces": texts(3, then=" {} ", last="+{}"),
+            "absent": texts(4, then="n/a", last=""),
+            "rate": texts(5, first="{}.5", then="{}e-1", last="nan"),
+            "large": texts(6, first="{}.5", then="12345678901234567{}"),
+            "zip": texts(7, then="0{}"),
+            "hired": random.choice(["yes", "no"], row_count),
+        }
+    )
+
+
+MESSY_NUMBERS = {
+    "pay": "number",
+    "share": "number",
+    "comma": "number",
+    "spaces": "integer",
+    "absent": "integer",
+    "rate": "number",
+    "large": "number",
+}
+FEW_ROWS = 35  # of which some chunks hold one format only
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("options", [{}, COLUMN], ids=["blocks", "column"])
+@pytest.mark.parametrize("source_ending", [".csv", ".parquet"])
+def test_numbers_that_are_written_otherwise_in_later_chunks(
+    source_ending: str, options: dict[str, Any], ending: str, tmp_path: Path
+) -> None:
+    source = write(make_messy_table(), tmp_path / f"table{source_ending}")
+    _, repair = repair_both(source, tmp_path, ending, chunk_rows=FEW_ROWS, options=options)
+    kinds = {column.name: column.kind for column in repair.repairer.column_types_}
+    assert kinds == {**MESSY_NUMBERS, "zip": "category"}
+    if ending == ".parquet":
+        types = parquet.read_schema(tmp_path / "chunks.parquet")
+        for name, kind in MESSY_NUMBERS.items():
+            assert types.field(name).type == (pa.int64() if kind == "integer" else pa.float64())
+    if ending == ".parquet" and options == COLUMN:  # what is missing stays missing
+        repaired = parquet.read_table(tmp_path / "chunks.parquet")
+        nulls = {name: repaired[name].null_count for name in repaired.column_names}
+        assert {name: count for name, count in nulls.items() if count} == {
+            "absent": 210,
+            "rate": 105,
+        }
+
+
+@pytest.mark.parametrize("options", [{}, COLUMN], ids=["blocks", "column"])
+def test_tokens_for_unknown_values_are_read_alike(options: dict[str, Any], tmp_path: Path) -> None:
+    table = make_messy_table().select(["sex", "spaces", "zip", "hired"])
+    texts = [text if row % 90 else "-999" for row, text in enumerate(table["spaces"].to_pylist())]
+    source = write(table.set_column(1, "spaces", pa.array(texts)), tmp_path / "table.csv")
+    common: dict[str, Any] = {"unknown": [-999], "options": options, "chunk_rows": FEW_ROWS}
+    repair_both(source, tmp_path, ".csv", **common)
+    repair_both(source, tmp_path, ".parquet", **common)
+
+
+@pytest.mark.parametrize("options", [{}, COLUMN], ids=["blocks", "column"])
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_row_groups_may_have_dictionaries_of_their_own(
+    options: dict[str, Any], ending: str, tmp_path: Path
+) -> None:
+    table, source = make_table(600), tmp_path / "table.parquet"
+    coded = pa.dictionary(pa.int32(), pa.string())
+    names = ["sex", "job", "a.b *", "hired"]
+    schema = pa.schema([(f.name, coded if f.name in names else f.type) for f in table.schema])
+    with parquet.ParquetWriter(source, schema) as writer:
+        for start in range(0, 600, 70):
+            part = table.slice(start, 70)
+            for index, name in enumerate(part.column_names):
+                if name in names:
+                    texts = pa.array(part[name].to_pylist(), pa.string())
+                    part = part.set_column(index, name, texts.dictionary_encode())
+            writer.write_table(part.cast(schema))
+    repair_both(source, tmp_path, ending, chunk_rows=90, options=options)
+
+
 @pytest.mark.slow
 def test_many_strata_and_joint_ones_are_the_same(tmp_path: Path) -> None:
     source = write(make_table(900, strata=6), tmp_path / "table.parquet")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import replace
 from datetime import time
 
 import duckdb
@@ -20,6 +21,7 @@ import fourfifths
 from fourfifths._effect.files import repair_file
 from fourfifths._tables.load import Rows, load_rows, one_row, rows_of
 from fourfifths._tables.types import ColumnType
+from fourfifths._tables.values import NumberFormat
 from fourfifths.errors import ColumnError, TableError
 
 COLUMNS = {"g": ["a", "b", None], "n": [1, -2, 3], "f": [0.5, None, 2.5], "t": ["1", "?", " "]}
@@ -358,3 +360,61 @@ def test_a_repair_of_a_file_repeats_what_was_assumed(tmp_path):
     options = {"scope": "column"}
     repaired = repair_file(str(tmp_path / "t.csv"), protected=["g"], columns=["x"], options=options)
     assert "t.csv was read with columns separated by semicolons" in repaired.effect("quick").notes
+
+
+# --- some rows of a larger table ---
+
+
+@pytest.mark.parametrize("texts", [["n/a"], ["n/a", None, "?"], ["", " "], ["nan", "NaN"]])
+def test_rows_without_a_number_are_missing_where_the_column_holds_numbers(texts):
+    rows = rows_of(pa.table({"pay": pa.array(texts, pa.string())}))
+    with_numbers = rows.with_numbers(["pay"], formats={"pay": NumberFormat()})
+    assert with_numbers.dataframe["pay"].to_list() == [None] * len(texts)
+    # By themselves they are words.
+    assert rows.with_numbers(["pay"]).dataframe["pay"].dtype == nw.String
+
+
+@pytest.mark.parametrize("text", [str(2**53 + 1), "12345678901234567", "1" * 25, "-" + "9" * 30])
+def test_long_whole_numbers_are_rounded_only_where_other_rows_have_fractions(text):
+    rows = rows_of(pa.table({"pay": [text, "2"]}))
+    number = ColumnType(name="pay", kind="number")
+    assert rows.numbers([number])[0].tolist() == [float(text), 2.0]
+    numbers = rows.with_numbers(["pay"], formats={"pay": NumberFormat()}).dataframe["pay"]
+    assert numbers.to_list() == [float(text), 2.0]
+    with pytest.raises(ColumnError, match=r"'pay': holds whole numbers beyond 2\*\*53"):
+        rows.numbers([ColumnType(name="pay", kind="integer")])
+    with pytest.raises(ColumnError, match=r"'pay': holds whole numbers beyond 2\*\*53"):
+        rows.checked_numbers(rows.types({"pay": None}))
+
+
+def test_whole_numbers_stay_whole_where_the_format_is_known():
+    rows = rows_of(pa.table({"pay": [str(2**53 - 1), "2", None]}))
+    numbers = rows.with_numbers(["pay"], formats={"pay": NumberFormat()}).dataframe["pay"]
+    assert numbers.to_list() == [2**53 - 1, 2, None]
+    assert numbers.dtype == nw.Int64
+
+
+def test_numbers_that_were_read_before_are_used_for_numbers_only():
+    table = pa.table({"pay": ["1", "2", "1"]})
+    known = {"pay": np.array([10.0, 20.0, 10.0])}
+    rows = rows_of(table).with_known_numbers(known)
+    number = ColumnType(name="pay", kind="integer")
+    category = ColumnType(name="pay", kind="category", categories=("2", "1"))
+    assert rows.numbers([number, category])[0].tolist() == [10, 20, 10]
+    assert rows.numbers([category])[0].tolist() == [1, 0, 1]
+    # A token may be one of the texts, and other rows have other numbers.
+    unknown = rows_of(table, unknown=["2"]).with_known_numbers(known)
+    np.testing.assert_array_equal(unknown.numbers([number])[0], [1, np.nan, 1])
+    assert rows.with_frame(rows.dataframe.head(1)).numbers([number])[0].tolist() == [1]
+
+
+def test_numbers_that_were_read_before_are_checked():
+    rows = rows_of(pa.table({"pay": ["1", "2"]}))
+    number, whole = (ColumnType(name="pay", kind=kind) for kind in ("number", "integer"))
+    large = rows.with_known_numbers({"pay": np.array([1.0, 2.0**53])})
+    assert large.checked_numbers([number])[0].tolist() == [1, 2.0**53]
+    with pytest.raises(ColumnError, match=r"holds whole numbers beyond 2\*\*53"):
+        large.checked_numbers([whole])
+    infinite = replace(rows, first_row=70).with_known_numbers({"pay": np.array([1.0, -np.inf])})
+    with pytest.raises(ColumnError, match="'pay': row 71 is infinite"):
+        infinite.checked_numbers([number])

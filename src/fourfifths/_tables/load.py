@@ -144,20 +144,24 @@ class Rows:
         """Return the rows with missing values null, and text that holds numbers as numbers.
 
         The columns in `texts` are categories, whatever they look like. `formats` says of a column
-        how it writes numbers, if that is known.
+        how it writes numbers, if that is known from more rows than these.
         """
         columns = []
         for name in names:
             column = self.column(name)
             may_hold_numbers = column.dtype == nw.String and name not in texts
-            numbers = None
+            number_format, numbers = (formats or {}).get(name), None
             if may_hold_numbers:
                 numbers = read_numbers(
                     column,
                     reading=self.reading,
-                    number_format=(formats or {}).get(name),
+                    number_format=number_format,
                     notes=self.value_notes,
+                    may_round=number_format is not None,
                 )
+            if may_hold_numbers and numbers is None and number_format is not None:
+                # The column holds numbers, so in rows without any all texts mean "not known".
+                column = known_values(column, column.unique().drop_nulls().to_list())
             columns.append(column if numbers is None else numbers.alias(name))
         return self.with_frame(self.dataframe.with_columns(*columns))
 

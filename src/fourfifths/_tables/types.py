@@ -341,6 +341,7 @@ def to_numbers(
                 must=True,
                 reading=reading,
                 number_format=column_type.number_format,
+                may_round=column_type.kind == "number",
             )
             assert numbers is not None
             return _as_floats(numbers)

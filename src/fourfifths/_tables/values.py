@@ -786,10 +786,16 @@ def read_numbers(
     reading: Reading | None = None,
     number_format: NumberFormat | None = None,
     notes: list[str] | None = None,
+    may_round: bool = False,
 ) -> nw.Series[Any] | None:
     """Return a text column as numbers, or None if it holds words; see `numbers_and_format`."""
     numbers, _ = numbers_and_format(
-        column, must=must, reading=reading, number_format=number_format, notes=notes
+        column,
+        must=must,
+        reading=reading,
+        number_format=number_format,
+        notes=notes,
+        may_round=may_round,
     )
     return numbers
 
@@ -802,6 +808,7 @@ def numbers_and_format(
     number_format: NumberFormat | None = None,
     notes: list[str] | None = None,
     row_counts: IntArray | None = None,
+    may_round: bool = False,
 ) -> tuple[nw.Series[Any] | None, NumberFormat]:
     """Return a text column as numbers, or None if it holds words, and how it writes numbers.
 
@@ -820,6 +827,9 @@ def numbers_and_format(
         What was assumed is added to it.
     row_counts : int array, optional
         For how many rows of a table each value stands; by default for one.
+    may_round : bool
+        Whether whole numbers that floating-point numbers cannot hold are rounded, because other
+        rows of the column have fractions. By default they are an error.
     """
     name, reading = str(column.name), reading or Reading()
     text = column.cast(nw.String())
@@ -867,7 +877,7 @@ def numbers_and_format(
         distinct = text.filter(~text.is_null()).unique()
     if not len(distinct) and not must:
         return None, PLAIN
-    return _plain_numbers(text, distinct), number_format or PLAIN
+    return _plain_numbers(text, distinct, may_round=may_round), number_format or PLAIN
 
 
 def rows_with(text: nw.Series[Any], values: Iterable[str], row_counts: IntArray | None) -> int:
@@ -883,11 +893,15 @@ def rows_where(mask: nw.Series[Any], row_counts: IntArray | None = None) -> int:
     return int(row_counts[np.asarray(mask.fill_null(value=False).to_numpy(), dtype=bool)].sum())
 
 
-def _plain_numbers(text: nw.Series[Any], distinct: nw.Series[Any]) -> nw.Series[Any]:
+def _plain_numbers(
+    text: nw.Series[Any], distinct: nw.Series[Any], *, may_round: bool
+) -> nw.Series[Any]:
     """Return plain numbers that are text as whole numbers, or else as floating-point ones."""
     # Arrow reads no plus sign.
     text, distinct = (texts.str.replace_all(r"^\+", "") for texts in (text, distinct))
     is_whole = len(distinct) > 0 and bool(distinct.str.contains(WHOLE_NUMBER).all())
+    if is_whole and may_round:
+        is_whole = float(distinct.cast(nw.Float64()).abs().max()) < MAX_EXACT_INTEGER
     if is_whole and (distinct.str.len_chars() > MAX_WHOLE_DIGITS).any():
         raise beyond_exact(text.name)
     if not is_whole:

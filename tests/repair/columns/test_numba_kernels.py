@@ -18,7 +18,15 @@ from numba import njit
 from fourfifths import Repairer
 from fourfifths._repair.columns.kernel_choice import compiled_kernels, kernels_for
 from fourfifths._repair.columns.kernels import Kernels
-from fourfifths._repair.columns.numba_kernels import NumbaKernels, compile_loop
+from fourfifths._repair.columns.numba_kernels import (
+    HALF_BYTES,
+    MAX_MOVES_PER_KEY,
+    NumbaKernels,
+    compile_loop,
+    insertion_sort,
+    radix_sort,
+    sort_by_bytes,
+)
 from fourfifths._repair.columns.quantiles import make_grid, rank_table
 
 ROWS = 3_000
@@ -131,6 +139,148 @@ def test_sorted_tables_are_those_of_numpy(name: str) -> None:
     NUMBA.sort(values)
     np.testing.assert_array_equal(values, expected)
     assert not np.signbit(values[values == 0]).any()
+
+
+# --- the sort, and its parts ---
+
+
+def check_sorted(values: np.ndarray) -> None:
+    """Check that values are sorted as numpy sorts them, to the bit, with all NaNs last."""
+    expected = np.sort(values)
+    expected[expected == 0] = 0.0  # numpy leaves either zero where it was
+    keys, spare = values.copy().view(np.uint64), np.empty(values.size, dtype=np.uint64)
+    radix_sort(keys, spare)
+    number_count = int(np.count_nonzero(~np.isnan(values)))
+    np.testing.assert_array_equal(keys[:number_count], expected.view(np.uint64)[:number_count])
+    assert np.isnan(keys.view(np.float64)[number_count:]).all()
+
+
+# Up to five keys, even those in reverse order need no more moves than are made.
+SORTED_SIZES = (0, 1, 2, 3, 5, 6, 7, 255, 256, 257, 2_000)
+
+
+def kinds_of_values() -> dict[str, np.ndarray]:
+    """Return 2,000 values of each kind, in no order unless the name says so."""
+    random = np.random.default_rng(12)
+    size = SORTED_SIZES[-1]
+    normal = random.normal(size=size)
+    tiny = random.integers(-1_000, 1_000, size) * 5e-324
+    # 1e9 lies between 2**29 and 2**30, so numbers of one multiple of 2**9 share their high half.
+    shared = 2.0**9 * (1e9 // 2**9) + random.random(size) * 2**9
+    near = np.sort(shared)
+    near[::2], near[1::2] = near[1::2].copy(), near[::2].copy()
+    special = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308]
+    # The NaNs whose bits are next to those of an infinity.
+    special += (
+        np.array([0x7FF << 52 | 1, 0xFFF << 52 | 1], dtype=np.uint64).view(np.float64).tolist()
+    )
+    return {
+        "normal": normal,
+        "sharing the high half": shared,
+        "negative, sharing the high half": -shared,
+        "1e9 with noise": 1e9 + normal,
+        "neighbours in wrong order": near,
+        "all equal": np.full(size, 2.5),
+        "all NaN": np.full(size, np.nan),
+        "all -0.0": np.full(size, -0.0),
+        "two values": random.choice([-1.5, 1e300], size),
+        "denormals": tiny,
+        "special ones": random.choice(special, size),
+        "special ones among others": np.where(
+            random.random(size) < 0.3, random.choice(special, size), shared
+        ),
+        "sorted": np.sort(normal),
+        "reversed": np.sort(normal)[::-1].copy(),
+        "reversed, sharing the high half": np.sort(shared)[::-1].copy(),
+        "any bits": random.integers(0, 2**64, size, dtype=np.uint64).view(np.float64),
+    }
+
+
+@pytest.mark.parametrize("name", kinds_of_values())
+def test_values_are_sorted_to_the_bit(name: str) -> None:
+    values = kinds_of_values()[name]
+    for size in SORTED_SIZES:
+        check_sorted(values[:size])
+
+
+def test_the_values_that_share_their_high_half_do() -> None:
+    kinds = kinds_of_values()
+    for name in ("sharing the high half", "reversed, sharing the high half"):
+        high_halves = kinds[name].view(np.uint64) >> np.uint64(32)
+        assert np.unique(high_halves).size == 1, name
+        assert np.unique(kinds[name]).size > 1_900, name
+
+
+FLOATS = st.floats() | st.sampled_from([0.0, -0.0, 5e-324, np.nan, -np.nan, np.inf, -np.inf])
+# Floats of these bits have one high half, and any low one.
+SHARED_HIGH_HALF = st.integers(0, 2**32 - 1).map(lambda low: (0x41CD_CD65 << 32) + low)
+
+
+@given(st.lists(FLOATS, max_size=40), st.lists(SHARED_HIGH_HALF, max_size=40), st.booleans())
+def test_any_values_are_sorted_to_the_bit(
+    values: list[float], bits: list[int], is_negative: bool
+) -> None:
+    shared = np.array(bits, dtype=np.uint64).view(np.float64)
+    array = np.concatenate([np.array(values, dtype=float), -shared if is_negative else shared])
+    check_sorted(array)
+    check_sorted(array[::-1].copy())
+
+
+@pytest.mark.parametrize("first_byte", [0, 2, 4])
+@pytest.mark.parametrize("byte_count", [1, 3, 4])
+@pytest.mark.parametrize("size", [1, 2, 500])
+def test_keys_are_sorted_by_their_bytes_and_else_keep_their_order(
+    first_byte: int, byte_count: int, size: int
+) -> None:
+    random = np.random.default_rng(5)
+    keys = random.integers(0, 2**64, size, dtype=np.uint64)
+    keys &= np.uint64(0x0F00_0303_0103_0007)  # few values of each byte, and one of two bytes
+    byte_values = keys.view(np.uint8).reshape(-1, 8)  # of a little-endian machine
+    sorted_bytes = range(first_byte, first_byte + byte_count)
+    counts = np.stack([np.bincount(byte_values[:, byte], minlength=256) for byte in sorted_bytes])
+    mask = (1 << 8 * byte_count) - 1
+    expected = sorted(keys.tolist(), key=lambda key: key >> 8 * first_byte & mask)
+    source, target = sort_by_bytes(keys.copy(), np.zeros_like(keys), counts, first_byte)
+    assert source.tolist() == expected
+    assert target.size == size
+    assert not np.shares_memory(source, target)
+
+
+@pytest.mark.parametrize(
+    ("size", "is_done"), [(0, True), (1, True), (2, True), (5, True), (6, False), (100, False)]
+)
+def test_so_many_moves_are_made_and_no_more(size: int, is_done: bool) -> None:
+    # Keys in reverse order need n (n - 1) / 2 moves.
+    keys = np.arange(size, dtype=np.uint64)[::-1].copy()
+    assert (size * (size - 1) // 2 <= MAX_MOVES_PER_KEY * size) == is_done
+    assert insertion_sort(keys) == is_done
+    assert sorted(keys.tolist()) == list(range(size))  # none was lost
+    assert keys.tolist() == list(range(size)) or not is_done
+    assert size < 100 or keys[-1] == 0  # it stopped long before
+
+
+def test_keys_that_are_in_order_need_no_moves() -> None:
+    keys = np.sort(np.random.default_rng(1).integers(0, 50, 1_000, dtype=np.uint64))
+    keys[-1] = np.uint64(2**64 - 1)
+    expected = keys.tolist()
+    assert insertion_sort(keys)
+    assert keys.tolist() == expected
+
+
+def test_a_few_keys_out_of_order_are_moved() -> None:
+    keys = np.arange(1_000, dtype=np.uint64)
+    keys[0], keys[999] = 999, 0  # 999 + 998 moves
+    keys[[500, 501]] = keys[[501, 500]]
+    assert insertion_sort(keys)
+    assert keys.tolist() == list(range(1_000))
+
+
+def test_nothing_beyond_the_keys_is_read() -> None:
+    # Compiled, a loop reads on behind its arrays in silence; Python does not.
+    none = np.empty(0, dtype=np.uint64)
+    counts = np.zeros((HALF_BYTES, 256), dtype=np.int64)
+    source, target = sort_by_bytes.py_func(none, none.copy(), counts, HALF_BYTES)
+    assert source.size == target.size == 0
 
 
 # --- whole repairs ---

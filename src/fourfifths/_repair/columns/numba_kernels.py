@@ -251,6 +251,8 @@ def sort_by_bytes(
     `counts` has how many keys have each value of each byte. Returns the array with the sorted keys,
     and the other one. A byte that all keys share takes no time.
     """
+    if source.size == 0:
+        return source, target
     ends = np.empty(256, dtype=np.int64)
     for byte in range(counts.shape[0]):
         shift = np.uint64(8 * (first_byte + byte))
