@@ -462,25 +462,25 @@ def from_numbers(
     numbers, and a wider type if theirs is too narrow. Decimals are rounded to their own scale, and
     text stays text. The column may be made of `after` itself, without a copy.
     """
-    is_changed = before != after
-    is_missing = np.isnan(before)
-    has_missing = bool(is_missing.any())
-    if has_missing:
-        # NaN differs from itself, but what is missing stays missing.
-        is_changed &= ~is_missing
+    # The minimum is NaN if any number is; it takes one pass and no memory.
+    has_missing = bool(before.size) and math.isnan(before.min())
     is_number = column_type.kind in ("number", "integer")
     if column_type.kind == "number" and column.dtype.is_integer():
         column = column.cast(nw.Float64())
     if is_number and column.dtype == nw.Float64 and not has_missing and _is_plain(column):
         # Where nothing is missing, all cells are known as numbers. An equal cell stays as it was
-        # written, because 0.0 equals -0.0.
-        unchanged = np.flatnonzero(~is_changed)
-        after[unchanged] = before[unchanged]
+        # written: 0.0 equals -0.0, and no other two numbers do that are written differently.
+        zeros = np.flatnonzero(after == 0)
+        after[zeros] = np.where(before[zeros] == 0, before[zeros], after[zeros])
         if column.implementation is nw.Implementation.PANDAS:  # with its row labels
             native: Any = column.to_native()
             series = type(native)(after, index=native.index, name=native.name, copy=False)
             return nw.from_native(series, series_only=True)
         return nw.new_series(column.name, after, backend=column.implementation)
+    is_changed = before != after
+    if has_missing:
+        # NaN differs from itself, but what is missing stays missing.
+        is_changed &= ~np.isnan(before)
     rows = np.flatnonzero(is_changed)
     if not rows.size:
         return column  # some versions of Arrow and narwhals fail where no cell is set

@@ -17,7 +17,7 @@ from numba import njit
 
 from fourfifths import Repairer
 from fourfifths._repair.columns.kernel_choice import compiled_kernels, kernels_for
-from fourfifths._repair.columns.kernels import Kernels
+from fourfifths._repair.columns.kernels import Kernels, Steps
 from fourfifths._repair.columns.numba_kernels import (
     HALF_BYTES,
     MAX_MOVES_PER_KEY,
@@ -67,6 +67,38 @@ def test_values_of_strata_are_gathered_behind_each_other(kernels: Kernels) -> No
     assert np.array_equal(out[1], [8, 0, 1, nan], equal_nan=True)
     assert filled.tolist() == [3, 4]
     assert missing.tolist() == [[1, 1, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("kernels", [NUMPY, NUMBA], ids=["numpy", "numba"])
+def test_each_value_is_on_a_step_of_its_stratum(kernels: Kernels) -> None:
+    # One stratum has the knots 0 and 10, the other only 5.
+    steps = Steps(
+        tables=[make_grid(np.array([0.0, 10])), make_grid(np.array([5.0]))],
+        heights=[np.array([1.0, 2, 3]), np.array([4.0, 5])],
+    )
+    values = np.array([-1.0, 0, 9.9, 10, 99, 4.9, 5, -7, 7, np.nan, -0.0])
+    strata = np.array([0, 0, 0, 0, 0, 1, 1, 1, -1, 1, 0], dtype=np.int16)
+    out = np.full(values.size, 0.25)
+    kernels.write_steps(values, strata, steps, out=out)
+    assert out.tolist() == [1, 2, 2, 3, 3, 4, 5, 4, 0.25, 0.25, 2]
+
+
+@pytest.mark.parametrize("kernels", [NUMPY, NUMBA], ids=["numpy", "numba"])
+@pytest.mark.parametrize("name", tables())
+def test_steps_are_found_as_searchsorted_finds_them(kernels: Kernels, name: str) -> None:
+    # Beside a stratum of many knots that lie together, whose searches are the longest.
+    knots = [tables()[name], np.append(np.arange(40.0), 1e9)]
+    heights = [np.arange(part.size + 1.0) + 1e6 * index for index, part in enumerate(knots)]
+    random = np.random.default_rng(5)
+    strata = random.integers(0, 2, 9_000).astype(np.int16)
+    values = np.concatenate([random.choice(knots[0], 4_500), 50 * random.normal(size=4_500)])
+    out = np.full(values.size, np.nan)
+    steps = Steps(tables=[make_grid(part) for part in knots], heights=heights)
+    kernels.write_steps(values, strata, steps, out=out)
+    for stratum in (0, 1):
+        rows = strata == stratum
+        count = np.searchsorted(knots[stratum], values[rows], side="right")
+        assert np.array_equal(out[rows], heights[stratum][count])
 
 
 @pytest.mark.parametrize("name", tables())

@@ -94,6 +94,27 @@ def test_what_is_written_by_hand(
     assert repaired.tolist() == expected
 
 
+def test_without_shared_values_a_full_repair_is_a_step_function() -> None:
+    # Knots 1, 2, 3, 4 and 10, 20, 30, 40: a value below the first one is at the first level.
+    steps = fitted().full_steps("geometric")
+    assert steps is not None
+    assert [height.tolist() for height in steps.heights] == 2 * [[5.5, 5.5, 11, 16.5, 22]]
+    integers = fitted("integer").full_steps("combinatorial")
+    assert integers is not None
+    assert integers.heights[1].tolist() == [4, 4, 10, 20, 20]
+    # By the definition a stratum keeps the lower of both representatives, which is A's.
+    definition = fitted().full_steps("definition")
+    assert definition is not None
+    assert [height.tolist() for height in definition.heights] == 2 * [[1, 1, 2, 3, 4]]
+
+
+def test_where_levels_share_a_value_a_full_repair_is_no_step_function() -> None:
+    column = fit_ordered(
+        "x", "number", categories=(), ordered=[np.ones(4), B], level_count=4, max_levels=4
+    )
+    assert column.full_steps("geometric") is None
+
+
 def test_steps_along_the_values_are_not_lost_by_rounding() -> None:
     # From index 0 to 20; in floats, .3 20 and the like may fall short of a whole index.
     values = np.arange(21.0)

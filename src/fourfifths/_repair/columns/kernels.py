@@ -8,6 +8,9 @@ the last bit. Callers ask `kernel_choice.kernels_for` and never need to know whi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +43,76 @@ class LookupTable(NamedTuple):
     knots_before: NDArray[np.int32]
     low: float
     scale: float
+    halvings: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """For each stratum a step function of the value: what is written between two knots.
+
+    Attributes
+    ----------
+    tables : sequence of LookupTable
+        The knots of each stratum.
+    heights : sequence of float array
+        For each stratum, what is written before the first knot, then between each knot and the
+        next.
+    """
+
+    tables: Sequence[LookupTable]
+    heights: Sequence[FloatArray]
+
+    @cached_property
+    def joined(self) -> JoinedSteps:
+        """All strata in one table, for loops that go from row to row."""
+        halvings = max(table.halvings for table in self.tables)
+        knots, heights = [], []
+        for table, stratum_heights in zip(self.tables, self.heights, strict=True):
+            # As much padding as the most halvings need, so that no search reaches the next stratum.
+            own_knots = table.knots[: stratum_heights.size - 1]
+            size = own_knots.size + (1 << max(halvings, 2))
+            knots.append(np.append(own_knots, np.full(size - own_knots.size, np.inf)))
+            heights.append(np.append(stratum_heights, np.zeros(size - stratum_heights.size)))
+        cells = [table.knots_before for table in self.tables]
+        return JoinedSteps(
+            knots=np.concatenate(knots),
+            heights=np.concatenate(heights),
+            knots_before=np.concatenate(cells),
+            first_knot=np.cumsum([0, *(part.size for part in knots)])[:-1],
+            first_cell=np.cumsum([0, *(part.size for part in cells)])[:-1],
+            last_cell=np.array([part.size - 1.0 for part in cells]),
+            low=np.array([table.low for table in self.tables]),
+            scale=np.array([table.scale for table in self.tables]),
+            halvings=halvings,
+        )
+
+
+class JoinedSteps(NamedTuple):
+    """The step functions of all strata, one behind the other.
+
+    Attributes
+    ----------
+    knots, heights : float array
+        A height stands where its knots end: after the k-th knot of a stratum is the height at
+        `first_knot` + k.
+    knots_before : int32 array
+        As in `LookupTable`.
+    first_knot, first_cell : int array
+        Where each stratum begins in `knots` and in `knots_before`.
+    last_cell, low, scale : float array
+        Of each stratum.
+    halvings : int
+        The most of any stratum.
+    """
+
+    knots: FloatArray
+    heights: FloatArray
+    knots_before: NDArray[np.int32]
+    first_knot: IntArray
+    first_cell: IntArray
+    last_cell: FloatArray
+    low: FloatArray
+    scale: FloatArray
     halvings: int
 
 
@@ -98,6 +171,21 @@ class Kernels:
         if is_tied.any():
             level[tied] = levels_at(positions_of(tied, knot[tied]), level_count, size)
         return level
+
+    def write_steps(
+        self, values: FloatArray, strata: CodeArray, steps: Steps, *, out: FloatArray
+    ) -> None:
+        """Write the height of the step that each value is on.
+
+        Missing values, and rows of stratum -1, stay as they are in `out`.
+        """
+        rows = np.flatnonzero((strata >= 0) & ~np.isnan(values))
+        rows = rows.take(np.argsort(strata.take(rows), kind="stable"))
+        bounds = np.searchsorted(strata.take(rows), np.arange(len(steps.tables) + 1))
+        for stratum, (start, end) in enumerate(pairwise(bounds)):
+            stratum_rows = rows[start:end]
+            knot_count = self.knots_up_to(values.take(stratum_rows), steps.tables[stratum])
+            out[stratum_rows] = steps.heights[stratum].take(knot_count)
 
     def even_positions(
         self,

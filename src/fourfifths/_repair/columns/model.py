@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._repair.columns.categories import CategoryColumn, fit_categories
 from fourfifths._repair.columns.cells import CellDraws
+from fourfifths._repair.columns.kernel_choice import kernels_for
 from fourfifths._repair.columns.ordered import (
     Method,
     OrderedColumn,
@@ -256,6 +257,18 @@ class Model:
             members, column_indices = task
             members = repaired_members(members, method=method, amount=amount, draws=draws)
             for index in column_indices:
+                column = self.columns[index]
+                steps = None
+                if amount == 1 and isinstance(column, OrderedColumn):
+                    steps = column.full_steps(method)
+                if steps is not None and isinstance(members.rows, slice):
+                    kernels_for(members.strata.size).write_steps(
+                        values[index][members.rows],
+                        members.strata,
+                        steps,
+                        out=out[index][members.rows],
+                    )
+                    continue
                 placed = self.place(values[index], members, column_index=index, draws=draws)
                 out[index][placed.rows] = self.written(
                     placed, method=method, amount=amount, draws=draws

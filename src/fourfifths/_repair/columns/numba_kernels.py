@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fourfifths._repair.columns.kernels import Kernels, LookupTable, PositionsOf
+from fourfifths._repair.columns.kernels import Kernels, LookupTable, PositionsOf, Steps
 
 CountArray = NDArray[np.int32]
 BitArray = NDArray[np.uint64]
@@ -66,6 +66,12 @@ class NumbaKernels(Kernels):
             positions = positions_of(tied, knot[:tied_count])
             write_levels_loop(positions, tied, level_count, size, level)
         return level
+
+    def write_steps(
+        self, values: FloatArray, strata: CodeArray, steps: Steps, *, out: FloatArray
+    ) -> None:
+        """Write the height of the step that each value is on; see `Kernels.write_steps`."""
+        write_steps_loop(values, strata, *steps.joined, out)
 
     def even_positions(
         self,
@@ -195,6 +201,47 @@ def write_levels_loop(
     """Write floor(r m / n) for the tied rows; see `kernels.levels_at`."""
     for index in range(rows.size):
         level[np.uint64(rows[index])] = int(np.floor(positions[index]) * level_count / size)
+
+
+@compile_loop
+def write_steps_loop(
+    values: FloatArray,
+    strata: CodeArray,
+    knots: FloatArray,
+    heights: FloatArray,
+    knots_before: CountArray,
+    first_knot: IntArray,
+    first_cell: IntArray,
+    last_cell: FloatArray,
+    low: FloatArray,
+    scale: FloatArray,
+    halvings: int,
+    out: FloatArray,
+) -> None:
+    """Write the height of the step that each value is on, in its own stratum."""
+    # As in `search_knots`, with the knots of all strata in one array.
+    positions = np.empty(VALUES_PER_CHUNK, dtype=np.int64)
+    for start in range(0, values.size, VALUES_PER_CHUNK):
+        end = min(start + VALUES_PER_CHUNK, values.size)
+        chunk = values[start:end]
+        for row in range(chunk.size):
+            # Rows without a stratum are looked up in the first one, and not written.
+            stratum = np.uint64(max(strata[start + row], 0))
+            cell = (chunk[row] - low[stratum]) * scale[stratum]
+            cell = cell if cell > 0.0 else 0.0
+            cell = cell if cell < last_cell[stratum] else last_cell[stratum]
+            first = np.uint64(first_cell[stratum])
+            positions[row] = first_knot[stratum] + knots_before[first + np.uint64(cell)]
+        for halving in range(max(halvings, 2) - 1, -1, -1):
+            shift = np.uint64(halving)
+            step_less_one = (ONE << shift) - ONE
+            for row in range(chunk.size):
+                position = np.uint64(positions[row])
+                is_further = np.uint64(knots[position + step_less_one] <= chunk[row])
+                positions[row] = position + (is_further << shift)
+        for row in range(chunk.size):
+            if chunk[row] == chunk[row] and strata[start + row] >= 0:
+                out[start + row] = heights[np.uint64(positions[row])]
 
 
 @compile_loop

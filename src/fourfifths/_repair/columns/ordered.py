@@ -20,7 +20,7 @@ import numpy as np
 
 from fourfifths._arrays import CodeArray, FloatArray, IntArray
 from fourfifths._repair.columns.cells import CellDraws
-from fourfifths._repair.columns.kernels import levels_at
+from fourfifths._repair.columns.kernels import Steps, levels_at
 from fourfifths._repair.columns.quantiles import (
     Grid,
     Ranks,
@@ -99,6 +99,33 @@ class OrderedColumn:
     def few(self) -> FewValues | None:
         """The positions of each value in each stratum, if values are few."""
         return few_values_of(self.values, self.strata)
+
+    def full_steps(self, method: Method) -> Steps | None:
+        """Return what full repair writes in each stratum, as steps; None if levels share a value.
+
+        If they do not, a value has one level, and what is written depends on nothing else.
+        """
+        if self.has_shared_values:
+            return None
+        if method not in self._steps:
+            level = np.arange(self.levels)
+            heights = [
+                self.repaired(
+                    self.consensus,  # any values: nothing is left of them in a full repair
+                    level,
+                    strata=np.full(level.size, stratum, dtype=np.int16),
+                    method=method,
+                    amount=1.0,
+                ).take(ranks.level_after)
+                for stratum, ranks in enumerate(self.strata)
+            ]
+            tables = [ranks.grid for ranks in self.strata]
+            self._steps[method] = Steps(tables=tables, heights=heights)
+        return self._steps[method]
+
+    @cached_property
+    def _steps(self) -> dict[Method, Steps]:
+        return {}
 
     def levels_in_all_strata(
         self, values: FloatArray, strata: CodeArray, *, draws: CellDraws | None
