@@ -9,6 +9,7 @@ import pytest
 from counted import measure
 
 from fourfifths._cli.options import (
+    MAX_BYTES_HASHED_FOR_SCREEN,
     Format,
     GroupingOptions,
     OutputOptions,
@@ -19,6 +20,7 @@ from fourfifths._cli.options import (
     check_writable,
     is_same_file,
     pairs,
+    provenance_of,
     rates,
     shell_text,
 )
@@ -198,3 +200,20 @@ def test_a_table_is_read_as_the_options_say(folder):
         for exact in (True, False)
     }
     assert is_one == {True: True, False: False}
+
+
+def test_the_hash_of_a_large_file_is_left_to_pages_that_are_kept(folder, capsys):
+    result = measure(TEAL)
+    with Path("large.parquet").open("wb") as file:
+        file.truncate(MAX_BYTES_HASHED_FOR_SCREEN + 1)  # no bytes on disk, and none is read
+    OutputOptions().deliver(result, "large.parquet")
+    assert (
+        "large.parquet is large; --out writes a page with its SHA-256\n" in capsys.readouterr().out
+    )
+    Path("small.parquet").write_bytes(b"abc")
+    # The SHA-256 of "abc" is the first example of FIPS 180-2.
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert provenance_of("small.parquet", max_hashed_bytes=3).sha256 == digest
+    assert provenance_of("small.parquet", max_hashed_bytes=2).sha256 is None
+    OutputOptions(out=Path("page.txt")).deliver(result, "small.parquet")
+    assert digest in Path("page.txt").read_text()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -61,6 +62,8 @@ class FailOnVerdict(StrEnum):
 FORMAT_OF_ENDING = {"": "table", ".txt": "table", ".json": "json", ".csv": "csv", ".md": "markdown"}
 PLOT_ENDINGS = (".png", ".svg")
 PLOT_DPI = 200
+# The hash of a larger file takes longer than most audits of it.
+MAX_BYTES_HASHED_FOR_SCREEN = 10**9
 
 Source = Annotated[
     str,
@@ -310,7 +313,9 @@ class OutputOptions:
 
         if self.plot is not None:
             draw_plot(result, self.plot)
-        provenance = provenance_of(source)
+        is_look = self.out is None and self.form == Format.TABLE
+        limit = MAX_BYTES_HASHED_FOR_SCREEN if is_look else inf
+        provenance = provenance_of(source, max_hashed_bytes=limit)
         if self.out is None:
             show(result, self.form, provenance)
             return
@@ -370,40 +375,47 @@ class Provenance:
     ----------
     command, date, version : str
         The command line, when it ran (UTC), and the version of the package.
-    file, sha256 : str
-        The file that was read, and the SHA-256 of its bytes.
+    file : str
+        The file that was read.
+    sha256 : str or None
+        The SHA-256 of its bytes; None if the file is too large to take it for a look.
     """
 
     command: str
     date: str
     version: str
     file: str
-    sha256: str
+    sha256: str | None
 
     def lines(self) -> tuple[str, ...]:
         """Return the end of a page."""
-        return (
-            f"Command: {self.command}",
-            f"Date: {self.date}; fourfifths {self.version}; {self.file} has the SHA-256",
-            self.sha256,
-        )
+        command = f"Command: {self.command}"
+        date = f"Date: {self.date}; fourfifths {self.version}"
+        if self.sha256 is None:
+            return command, date, f"{self.file} is large; --out writes a page with its SHA-256"
+        return command, f"{date}; {self.file} has the SHA-256", self.sha256
 
 
-def provenance_of(source: str) -> Provenance:
-    """Return the provenance of what this command shows about a file or a shipped data set."""
+def provenance_of(source: str, *, max_hashed_bytes: float = inf) -> Provenance:
+    """Return the provenance of what this command shows about a file or a shipped data set.
+
+    The hash reads all bytes, so of a file with more than `max_hashed_bytes` it is not taken.
+    """
     import shlex
 
     from fourfifths import __version__
     from fourfifths._tables.files import file_sha256
     from fourfifths._tables.table import source_files
 
+    files = source_files(source)
+    byte_count = sum(file.stat().st_size for file in files)
     return Provenance(
         command=shlex.join(["fourfifths", *sys.argv[1:]]),
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         version=__version__,
         file=source,
         # Of several files, of their bytes one after the other.
-        sha256=file_sha256(*source_files(source)),
+        sha256=file_sha256(*files) if byte_count <= max_hashed_bytes else None,
     )
 
 

@@ -325,6 +325,7 @@ def repair(
         typer.echo(f"wrote {save}", err=True)
         if signer is not None:
             assert provenance is not None
+            assert provenance.sha256 is not None
             about = Subject(name=Path(source).name, sha256=provenance.sha256)
             write_signature(save, kind="repair", key=signer, source=about)
     # The audits take far longer than the repair, so the files are there before they begin.

@@ -187,6 +187,7 @@ def report(
     protected = grouping.protected(protected)
     table = reading.open(source)
     origin = provenance_of(source)
+    assert origin.sha256 is not None
     composed = compose(
         table,
         template=template,  # type: ignore[arg-type]  # any text; the library checks it
