@@ -13,6 +13,8 @@ from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 import fourfifths
 from fourfifths._stats.ratio import ratio_interval
+from fourfifths._tables.counts import PROBED_ROWS, cells_by_sums
+from fourfifths._tables.table import open_table
 from fourfifths.errors import ColumnError, OptionError, WeightsError
 
 CASE = {"women": (12, 40), "men": (48, 80)}
@@ -173,3 +175,56 @@ def test_unknown_membership_is_bounded_by_weight():
     low, high = audit(table, reference="B")["A"].impact_ratio_bounds
     assert low == pytest.approx((1 / (4 + 5)) / ((2 + 4) / (4 + 4)))
     assert high == pytest.approx(((1 + 4) / (4 + 4)) / (2 / (4 + 5)))
+
+
+# --- a key that is 0 or 1 ---
+
+
+def cells_of(keys, columns, *, max_cells=100):
+    """The cells by sums, as a mapping of their values to their rows; None if they are not so."""
+    table = open_table(duckdb.connect().from_arrow(pa.table(columns)))
+    cells = cells_by_sums(table, keys, max_cells=max_cells)
+    return None if cells is None else {cell[:-1]: cell[-1] for cell in cells}
+
+
+def test_cells_of_zeros_and_ones_are_sums():
+    columns = {"g": ["a", "a", "a", "b", "b", None], "hired": [0, 1, 1, None, 0, None]}
+    expected = {("a", 0): 1, ("a", 1): 2, ("b", 0): 1, ("b", None): 1, (None, None): 1}
+    assert cells_of(["g", "hired"], columns) == expected
+    swapped = {(hired, group): rows for (group, hired), rows in expected.items()}
+    assert cells_of(["hired", "g"], columns) == swapped
+
+
+def test_of_two_such_keys_the_last_is_summed():
+    columns = {"age 40": [0, 1, 1], "x": [7, 7, 8], "hired": [1, 0, 0]}
+    assert cells_of([*columns], columns) == {(0, 7, 1): 1, (1, 7, 0): 1, (1, 8, 0): 1}
+
+
+@pytest.mark.parametrize("late", [2, -1, 3, 2**40])
+def test_another_number_after_the_first_rows_is_seen(late):
+    hired = [0, 1] * PROBED_ROWS
+    columns = {"g": ["a", "b"] * PROBED_ROWS, "hired": [*hired[:-1], late]}
+    assert cells_of(["g", "hired"], columns | {"hired": hired}) is not None
+    assert cells_of(["g", "hired"], columns) is None
+    table = duckdb.connect().from_arrow(pa.table(columns))
+    audit = fourfifths.impact(table, protected="g", outcome="hired", favorable=late)
+    assert [(group.group, group.selected) for group in audit["g"].groups] == [("a", 0), ("b", 1)]
+
+
+def test_cells_are_grouped_where_no_key_is_zero_or_one():
+    assert cells_of(["g", "hired"], {"g": ["a", "b"], "hired": [1.0, 0.0]}) is None
+    assert cells_of(["g", "hired"], {"g": ["a", "b"], "hired": [1, 2]}) is None
+    assert cells_of(["hired"], {"hired": [1, 0]}) is None
+
+
+def test_more_groups_than_cells_may_be_are_left_to_the_error():
+    columns = {"g": [str(index) for index in range(40)], "hired": [0, 1] * 20}
+    assert cells_of(["g", "hired"], columns, max_cells=120) is not None
+    assert cells_of(["g", "hired"], columns, max_cells=119) is None
+
+
+@pytest.mark.parametrize("type_name", ["int8", "uint8", "int64", "uint64"])
+def test_whole_numbers_of_any_width_are_summed(type_name):
+    hired = pa.array([1, 0, 1, 1] * 100, type=type_name)
+    columns = {"a'b \"c": ["x", "y", "x", "x"] * 100, "hired": hired}
+    assert cells_of([*columns], columns) == {("x", 1): 300, ("y", 0): 100}

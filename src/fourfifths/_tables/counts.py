@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._tables.table import Table, Value
+from fourfifths._tables.table import Table, Value, quote
 from fourfifths._tables.values import NUMBER, Spellings, folded, is_text
 from fourfifths._text import listed, number_text
 from fourfifths.errors import ColumnError, GroupError, TableError, WeightsError
@@ -41,6 +41,7 @@ SELECTED, NOT_SELECTED = "selected", "not selected"
 # "age", "Age (years)", "applicant_age"; not "wage", nor "agency".
 AGE_NAME = re.compile(r"(?i:(?:^|[\W_])ages?(?:$|[\W_]))|[a-z]Age(?:$|[A-Z_])")
 MAX_CELLS = 100_000
+PROBED_ROWS = 1_000  # to see whether a key may be 0 or 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,8 +165,10 @@ def count(
     # pandas and Arrow group at once, and cannot group lists and the like.
     except (TypeError, NotImplementedError) as error:
         raise ColumnError(f"column {listed(keys)}: expected plain values: {error}") from error
-    # One more than allowed is enough to know that there are too many.
-    cells = table.rows(grouped.head(max_cells + 1))
+    cells = None if measures else cells_by_sums(table, keys, max_cells=max_cells)
+    if cells is None:
+        # One more than allowed is enough to know that there are too many.
+        cells = table.rows(grouped.head(max_cells + 1))
     if not cells:
         raise TableError(f"{table.name}: the table has no rows")
     if len(cells) > max_cells:
@@ -206,6 +209,55 @@ def count(
         return persons.take(weight_sum > 0)
     squared = counts.sums["squared"]
     return replace(counts, weight=weight_sum, weight_squared=squared, exact=False)
+
+
+def cells_by_sums(
+    table: Table, keys: Sequence[str], *, max_cells: int
+) -> list[tuple[Value, ...]] | None:
+    """Return the cells of a DuckDB table, of a key that is 0 or 1 by its sums.
+
+    A sum takes less time than a further key to group by. That the key has no other values is seen
+    in the same pass: whole numbers are 0 or 1 if all their bits, joined by "or", are.
+
+    Returns
+    -------
+    list of tuple, or None
+        The values of the keys and the number of rows, for each cell. None if the first rows show
+        no such key, if later ones hold other values, or if there are too many cells.
+    """
+    integers = [key for key in keys if table.dtype(key).is_integer()]
+    is_duckdb = table.frame.implementation is nw.Implementation.DUCKDB
+    if not (is_duckdb and integers and len(keys) > 1):
+        return None
+    first_rows = table.rows(
+        table.frame.select(*(table.names[key] for key in integers)).head(PROBED_ROWS)
+    )
+    first_values = dict(zip(integers, zip(*first_rows, strict=True), strict=False))
+    binary = [key for key, values in first_values.items() if {*values} <= {0, 1, None}]
+    if not binary:
+        return None
+    position = keys.index(binary[-1])  # the outcome is behind the groups
+    groups = ", ".join(quote(table.names[key]) for key in keys if key != binary[-1])
+    value = quote(table.names[binary[-1]])
+    sums = f"count(*) AS n, count({value}) AS known, sum({value}) AS ones, bit_or({value}) AS bits"
+    relation: Any = table.frame.to_native()
+    counted: nw.LazyFrame[Any] = nw.from_native(relation.aggregate(f"{groups}, {sums}", groups))
+    max_groups = max_cells // 3  # a group may have rows with 0, with 1 and with neither
+    records = table.rows(counted.head(max_groups + 1))
+    if len(records) > max_groups:
+        return None
+    cells: list[tuple[Value, ...]] = []
+    for *group, row_count, known, ones, bits in records:
+        if bits not in (0, 1, None):
+            return None
+        selected = ones or 0  # the sum of no values is null
+        counts = {0: known - selected, 1: selected, None: row_count - known}
+        cells += [
+            (*group[:position], code, *group[position:], rows)
+            for code, rows in counts.items()
+            if rows
+        ]
+    return cells
 
 
 def count_per_group(
