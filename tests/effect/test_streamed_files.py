@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from pyarrow import csv, parquet
 
 from fourfifths._effect.files import StreamedFileRepair, apply_repair, repair_file
 from fourfifths._effect.roles import AuditRoles
-from fourfifths._repair import block_model
-from fourfifths._repair.engines import streamed
+from fourfifths._repair.block_model import MAX_FIT_ROWS
+from fourfifths._repair.engines.streamed import SmallStrata
 from fourfifths.errors import (
     ColumnError,
     FourfifthsError,
@@ -228,15 +229,14 @@ def test_many_strata_and_joint_ones_are_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_table_larger_than_a_fit_takes_is_fitted_on_the_same_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(block_model, "MAX_FIT_ROWS", 1000)
-    source = write(make_table(4000), tmp_path / "table.parquet")
-    in_memory, _ = repair_both(source, tmp_path, ".parquet")
+def test_a_table_larger_than_a_fit_takes_is_fitted_on_the_same_rows(tmp_path: Path) -> None:
+    source = tmp_path / "table.parquet"
+    parquet.write_table(make_table(MAX_FIT_ROWS + 60_000), source, row_group_size=100_000)
+    in_memory, _ = repair_both(
+        source, tmp_path, ".parquet", chunk_rows=262_144, options={"blocks": 4, "key": "id"}
+    )
     placed = sum(stratum.placing_rows for stratum in in_memory.proof().strata)
-    assert placed <= 700  # 30% of the 1,000 rows are planned on
-    repair_both(source, tmp_path, ".parquet", options={"key": "id"})
+    assert placed <= 0.7 * MAX_FIT_ROWS  # 30% of the fitted rows are planned on
 
 
 @pytest.mark.slow
@@ -268,16 +268,15 @@ def test_a_saved_repair_is_applied_in_chunks(options: dict[str, Any], tmp_path: 
     assert filecmp.cmp(tmp_path / "memory.parquet", tmp_path / "chunks.parquet", shallow=False)
 
 
-def test_the_effect_is_measured_on_rows_by_draw(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fourfifths._effect.files.MAX_EFFECT_ROWS", 500)
+def test_the_effect_is_measured_on_rows_by_draw(tmp_path: Path) -> None:
     source = write(make_table(1500), tmp_path / "table.parquet")
     repair = repair_file(
         str(source), protected=["sex"], roles=ROLES, memory=1, chunk_rows=CHUNK_ROWS
     )
-    repair.write(source)  # over the source: the rows must have been taken before
-    effect = repair.effect("quick")
+    assert isinstance(repair, StreamedFileRepair)
+    limited = replace(repair, max_effect_rows=500)
+    limited.write(source)  # over the source: the rows must have been taken before
+    effect = limited.effect("quick")
     assert 500 <= effect.rows <= 503  # a share of each of three strata, rounded up
     assert "of the 1,500 rows, drawn at random" in str(effect.notes)
     assert effect.rows_changed > 400
@@ -331,14 +330,13 @@ def test_the_least_certified_amount_is_not_searched_in_chunks(tmp_path: Path) ->
         in_chunks(source, amount="certified")
 
 
-def test_too_many_rows_of_small_strata_are_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streamed, "MAX_GATHERED_ROWS", 100)
+def test_too_many_rows_of_small_strata_are_an_error(tmp_path: Path) -> None:
     source = write(make_table(900), tmp_path / "table.parquet")
+    repair = in_chunks(source, options=COLUMN)
+    parts = (repair.repairer, repair.source, repair.identified)
+    assert SmallStrata.of(*parts, max_rows=900) is not None
     with pytest.raises(GroupError, match=r"900 rows are in strata .* key='...'"):
-        in_chunks(source, options=COLUMN).write(tmp_path / "out.parquet")
-    assert not (tmp_path / "out.parquet").exists()
+        SmallStrata.of(*parts, max_rows=899)
 
 
 def test_a_file_that_grows_while_it_is_read_is_an_error(tmp_path: Path) -> None:

@@ -200,6 +200,7 @@ class StreamedFileRepair:
     notes: tuple[str, ...]
     row_count: int
     effect_rows: list[tuple[Rows, IntArray]] = field(default_factory=list)
+    max_effect_rows: int = MAX_EFFECT_ROWS
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the repaired table, with the bytes that it would have if it fitted into memory."""
@@ -262,7 +263,7 @@ class StreamedFileRepair:
 
     def _draw_effect_rows(self) -> None:
         drawn = sampled_rows(
-            self.source, self.identified, self.repairer.strata_, most=MAX_EFFECT_ROWS
+            self.source, self.identified, self.repairer.strata_, most=self.max_effect_rows
         )
         self.effect_rows.append(drawn)
 

@@ -548,7 +548,12 @@ class SmallStrata:
 
     @classmethod
     def of(
-        cls, repairer: PlainRepairer, source: ChunkedTable, identified: IdentifiedRows
+        cls,
+        repairer: PlainRepairer,
+        source: ChunkedTable,
+        identified: IdentifiedRows,
+        *,
+        max_rows: int = MAX_GATHERED_ROWS,
     ) -> SmallStrata | None:
         """Repair the rows of small strata; None if rows are repaired one by one anyway."""
         fitted: FittedRepair = repairer.fitted_
@@ -558,7 +563,7 @@ class SmallStrata:
         row_counts = identified.stratum_rows(len(fitted.strata.groups))
         is_small = row_counts <= ROWS_PER_CHUNK
         small_rows = int(row_counts[is_small].sum())
-        if small_rows > MAX_GATHERED_ROWS:
+        if small_rows > max_rows:
             raise GroupError(
                 f"{' & '.join(fitted.strata.by)}: {small_rows:,} rows are in strata of at most "
                 f"{ROWS_PER_CHUNK:,} rows, which are repaired together and do not fit into memory; "
