@@ -12,7 +12,7 @@ from counted import aggregated, frame, measure
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 import fourfifths
-from fourfifths._stats.ratio import ratio_interval
+from fourfifths._stats.proportions import ratio_interval
 from fourfifths.errors import ColumnError, OptionError, WeightsError
 
 CASE = {"women": (12, 40), "men": (48, 80)}

@@ -15,16 +15,18 @@ from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._impact.result import IntervalMethod
 from fourfifths._impact.rules import SIGNIFICANCE_LEVEL, Facts, Rule, deciding_test
 from fourfifths._stats.proportions import (
+    MAX_ROWS_FOR_EXACT,
     cohen_h,
     detectable_ratio,
     divide,
     fisher_test,
     phi,
+    ratio_interval,
+    score_interval,
     standard_deviations,
     two_sided_p,
     z_statistic,
 )
-from fourfifths._stats.ratio import MAX_ROWS_FOR_EXACT, ratio_interval, score_interval
 from fourfifths._stats.several_groups import range_z
 from fourfifths._tables.groups import Tally
 

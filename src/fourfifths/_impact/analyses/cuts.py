@@ -27,8 +27,7 @@ from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
 from fourfifths._stats.cuts import rate_margin, ratio_band, runs
-from fourfifths._stats.proportions import divide
-from fourfifths._stats.ratio import ratio_interval
+from fourfifths._stats.proportions import divide, ratio_interval
 from fourfifths._tables.counts import MISSING
 from fourfifths._tables.groups import Attribute, Tally, attributes, choose_reference
 from fourfifths._tables.roles import Roles, assign_roles
