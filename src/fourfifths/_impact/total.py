@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray
-from fourfifths._impact.compare import Comparison, compare, wrap_group
-from fourfifths._impact.pairs import Pairs, compare_pairs
+from fourfifths._impact.compare import Comparison, Pairs, compare, compare_pairs, wrap_group
 from fourfifths._impact.result import GroupImpact
 from fourfifths._impact.rules import SIGNIFICANCE_LEVEL, Rule
 from fourfifths._impact.scores import SCORE_SUM, sum_scores
