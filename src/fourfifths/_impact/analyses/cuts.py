@@ -21,8 +21,8 @@ from fourfifths._impact.analyses.counted import (
 )
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
 from fourfifths._impact.compare import reference_candidates
-from fourfifths._impact.impact import check_confidence
-from fourfifths._impact.profiles import RuleName, get_rule
+from fourfifths._impact.impact import check_confidence, get_rule
+from fourfifths._impact.profiles import RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result

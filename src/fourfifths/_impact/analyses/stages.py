@@ -21,8 +21,8 @@ from fourfifths._impact.analyses.counted import (
     merged_notes,
     with_meant_values,
 )
-from fourfifths._impact.impact import check_confidence
-from fourfifths._impact.profiles import RuleName, get_rule
+from fourfifths._impact.impact import check_confidence, get_rule
+from fourfifths._impact.profiles import RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
