@@ -12,7 +12,7 @@ from scipy.stats import fisher_exact
 
 import fourfifths
 from fourfifths._impact.impact import count_outcomes, get_rule
-from fourfifths._tables.roles import assign_roles
+from fourfifths._tables.groups import assign_roles
 from fourfifths._tables.table import open_table
 from fourfifths.errors import OptionError, OutcomeError
 

@@ -54,8 +54,7 @@ from fourfifths._stats.proportions import (
 )
 from fourfifths._stats.several_groups import chosen_reference_p, range_p, range_z
 from fourfifths._tables.counts import MISSING, Counts
-from fourfifths._tables.groups import Attribute, Tally, choose_reference, tally
-from fourfifths._tables.roles import Roles
+from fourfifths._tables.groups import Attribute, Roles, Tally, choose_reference, tally
 from fourfifths.errors import GroupError, WeightsError
 
 # Each exact interval takes a few hundredths of a second. Of more pairs than this all intervals are

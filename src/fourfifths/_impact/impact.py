@@ -43,11 +43,12 @@ from fourfifths._tables.counts import (
     count,
     count_per_group,
 )
-from fourfifths._tables.groups import ALL_OTHERS, attributes
-from fourfifths._tables.roles import (
+from fourfifths._tables.groups import (
+    ALL_OTHERS,
     Roles,
     as_meant,
     assign_roles,
+    attributes,
     choose_favorable,
     favorable_cells,
     favorable_names,

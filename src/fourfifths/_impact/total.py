@@ -14,8 +14,7 @@ from fourfifths._impact.rules import SIGNIFICANCE_LEVEL, Rule
 from fourfifths._impact.scores import SCORE_SUM, sum_scores
 from fourfifths._stats.proportions import detectable_ratio
 from fourfifths._tables.counts import Counts
-from fourfifths._tables.groups import ALL_OTHERS, Attribute, Tally
-from fourfifths._tables.roles import Roles
+from fourfifths._tables.groups import ALL_OTHERS, Attribute, Roles, Tally
 
 
 def measure_total(

@@ -29,8 +29,14 @@ from fourfifths._results import Record, Result
 from fourfifths._stats.cuts import rate_margin, ratio_band, runs
 from fourfifths._stats.proportions import divide, ratio_interval
 from fourfifths._tables.counts import MISSING
-from fourfifths._tables.groups import Attribute, Tally, attributes, choose_reference
-from fourfifths._tables.roles import Roles, assign_roles
+from fourfifths._tables.groups import (
+    Attribute,
+    Roles,
+    Tally,
+    assign_roles,
+    attributes,
+    choose_reference,
+)
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._text import number_text
 from fourfifths.errors import GroupError, OptionError

@@ -27,7 +27,7 @@ from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
 from fourfifths._tables.counts import MISSING, Counts, WeightKind
-from fourfifths._tables.roles import (
+from fourfifths._tables.groups import (
     PLAIN_ANSWERS,
     PLAIN_PAIRS,
     Roles,
