@@ -40,19 +40,21 @@ from fourfifths._impact.scores import ScoreSums, score_differences
 from fourfifths._stats.mantel_haenszel import Stratified, compare_within
 from fourfifths._stats.proportions import (
     MAX_ROWS_FOR_EXACT,
+    chosen_reference_p,
     clopper_pearson,
     cohen_h,
     detectable_ratio,
     divide,
     fisher_test,
     phi,
+    range_p,
+    range_z,
     ratio_interval,
     score_interval,
     standard_deviations,
     two_sided_p,
     z_statistic,
 )
-from fourfifths._stats.several_groups import chosen_reference_p, range_p, range_z
 from fourfifths._tables.counts import MISSING, Counts
 from fourfifths._tables.groups import Attribute, Roles, Tally, choose_reference, tally
 from fourfifths.errors import GroupError, WeightsError

@@ -32,8 +32,7 @@ from fourfifths._impact.scores import (
     with_above_median,
 )
 from fourfifths._impact.total import measure_total
-from fourfifths._stats.proportions import divide
-from fourfifths._stats.several_groups import holm
+from fourfifths._stats.proportions import divide, holm
 from fourfifths._tables.counts import (
     MISSING,
     CountedColumn,
