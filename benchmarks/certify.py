@@ -25,9 +25,8 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import fourfifths
-from fourfifths._certify.auditors import panel
+from fourfifths._certify.auditors import find_details, panel
 from fourfifths._certify.certify import certify
-from fourfifths._certify.details import find_details
 from fourfifths._tables.sample import read_features
 from fourfifths._tables.table import open_table
 

@@ -16,7 +16,7 @@ from fourfifths._certify.evidence import (
     weigh,
 )
 from fourfifths._certify.plan import Beta
-from fourfifths._stats.ratio import ratio_interval
+from fourfifths._stats.proportions import ratio_interval
 from fourfifths._stats.roc import best_slope
 
 

@@ -11,8 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 import fourfifths
 from fourfifths._certify.plan import Beta, Plan, count_selections, make_plan
 from fourfifths._tables.counts import count
-from fourfifths._tables.groups import attributes
-from fourfifths._tables.roles import assign_roles
+from fourfifths._tables.groups import assign_roles, attributes
 from fourfifths._tables.table import open_table
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError
 

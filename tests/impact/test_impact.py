@@ -11,10 +11,10 @@ from counted import aggregated, frame, measure, measure_aggregated, printed, str
 from scipy.stats import fisher_exact
 
 import fourfifths
-from fourfifths._impact.impact import count_outcomes
-from fourfifths._tables.roles import assign_roles
+from fourfifths._impact.impact import count_outcomes, get_rule
+from fourfifths._tables.groups import assign_roles
 from fourfifths._tables.table import open_table
-from fourfifths.errors import OutcomeError
+from fourfifths.errors import OptionError, OutcomeError
 
 DOORS = pytest.mark.parametrize(
     "measured", [measure, measure_aggregated], ids=["rows", "aggregated"]
@@ -342,3 +342,9 @@ def test_an_outcome_of_one_value_and_blanks_is_an_error(favorable):
         table.fillna("yes"), protected="sex", outcome="hired", favorable="yes"
     )
     assert result["F"].selection_rate == 1
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("ugsep", "ugesp"), ("OFCCP", "ofccp")])
+def test_an_unknown_rule_suggests_the_nearest(wrong, meant):
+    with pytest.raises(OptionError, match=rf"rule='{wrong}'.*did you mean '{meant}'"):
+        get_rule(wrong)

@@ -15,7 +15,7 @@ from fourfifths._impact.impact import (
     unknown_notes,
 )
 from fourfifths._tables.counts import count
-from fourfifths._tables.roles import assign_roles
+from fourfifths._tables.groups import assign_roles
 from fourfifths._tables.table import open_table
 
 # Bickel, Hammel and O'Connell, Science 187 (1975): admitted, applied.

@@ -13,8 +13,7 @@ from typing import get_args
 import pytest
 
 import fourfifths
-from fourfifths._impact.profiles import RULES, RuleName, get_rule
-from fourfifths.errors import OptionError
+from fourfifths._impact.profiles import RULES, RuleName
 
 DOCS = Path(__file__).parents[2] / "docs"
 # (reference, decision, lines, boundary)
@@ -146,12 +145,6 @@ def test_the_page_of_the_rules_says_what_the_profiles_say(rule):
         *rule.status.duties.to_dict().values(),
     ):
         assert text in words
-
-
-@pytest.mark.parametrize(("wrong", "meant"), [("ugsep", "ugesp"), ("OFCCP", "ofccp")])
-def test_an_unknown_rule_suggests_the_nearest(wrong, meant):
-    with pytest.raises(OptionError, match=rf"rule='{wrong}'.*did you mean '{meant}'"):
-        get_rule(wrong)
 
 
 def test_the_rules_are_read_without_numpy_and_scipy():

@@ -12,7 +12,7 @@ from counted import frame, measure
 from scipy.stats import binom, fisher_exact, hypergeom, norm
 
 import fourfifths
-from fourfifths._impact.pairs import compare_pairs
+from fourfifths._impact.compare import compare_pairs
 from fourfifths._impact.profiles import RULES
 from fourfifths._impact.total import against_the_rest_p
 from fourfifths._tables.groups import Tally

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 import fourfifths
 from fourfifths._impact.profiles import RULES
 from fourfifths._impact.rules import Facts, judge
-from fourfifths._stats.proportions import clopper_pearson, fisher_test
-from fourfifths._stats.ratio import ratio_interval
-from fourfifths._stats.several_groups import holm
+from fourfifths._stats.proportions import clopper_pearson, fisher_test, holm, ratio_interval
 
 
 @st.composite

@@ -12,7 +12,7 @@ from counted import aggregated, frame, measure
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 import fourfifths
-from fourfifths._stats.ratio import ratio_interval
+from fourfifths._stats.proportions import ratio_interval
 from fourfifths._tables.counts import PROBED_ROWS, cells_by_sums
 from fourfifths._tables.table import open_table
 from fourfifths.errors import ColumnError, OptionError, WeightsError

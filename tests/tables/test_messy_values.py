@@ -17,7 +17,7 @@ from kinds_of_tables import EVERY_KIND, in_memory
 
 import fourfifths
 from fourfifths._json import sealed
-from fourfifths._tables.groups import completed_years
+from fourfifths._tables.bands import completed_years
 from fourfifths._tables.values import NumberText, date_readings, folded, means_not_known
 from fourfifths.errors import (
     ColumnError,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from kinds_of_tables import DATAFRAMES
 
-from fourfifths._tables.groups import Bands
+from fourfifths._tables.bands import Bands
 from fourfifths._tables.load import rows_of
 from fourfifths._tables.strata import (
     MAX_STRATA,

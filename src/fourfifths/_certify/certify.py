@@ -16,12 +16,12 @@ from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._certify.auditors import (
     AuditorName,
     BalancedCut,
+    find_details,
     out_of_fold,
     panel,
     quiet,
     stratified_folds,
 )
-from fourfifths._certify.details import find_details
 from fourfifths._certify.evidence import (
     find_witness,
     paper_verdict,

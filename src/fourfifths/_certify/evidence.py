@@ -24,7 +24,7 @@ from fourfifths._certify.auditors import OutOfFold
 from fourfifths._certify.plan import Beta
 from fourfifths._certify.result import Side, Verdict, Witness
 from fourfifths._stats.balanced_error import Errors, ber_threshold
-from fourfifths._stats.ratio import ratio_interval
+from fourfifths._stats.proportions import ratio_interval
 from fourfifths._stats.roc import (
     Cuts,
     FloorLimit,

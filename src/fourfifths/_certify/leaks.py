@@ -15,8 +15,12 @@ import numpy as np
 from sklearn.base import clone
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._certify.auditors import MAX_CATEGORIES, BalancedCut, stratified_folds
-from fourfifths._certify.details import MAX_SHARE_DISTINCT
+from fourfifths._certify.auditors import (
+    MAX_CATEGORIES,
+    MAX_SHARE_DISTINCT,
+    BalancedCut,
+    stratified_folds,
+)
 from fourfifths._certify.result import Leak
 from fourfifths._stats.roc import hull, hull_of_counts
 

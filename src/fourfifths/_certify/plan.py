@@ -17,20 +17,18 @@ from fourfifths._tables.counts import MISSING, Counts, count
 from fourfifths._tables.groups import (
     Attribute,
     Group,
-    attributes,
-    choose_reference,
-    days_of_ages,
-    edges_of,
-    tally,
-)
-from fourfifths._tables.roles import (
     Roles,
     as_meant,
     assign_roles,
+    attributes,
     choose_favorable,
+    choose_reference,
+    days_of_ages,
+    edges_of,
     favorable_cells,
     favorable_names,
     prepare,
+    tally,
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._text import listed

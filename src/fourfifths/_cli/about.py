@@ -34,8 +34,9 @@ def rules(
     ] = None,
 ) -> None:
     """List the rules, or show some of them: arithmetic, status in law, source, duties."""
-    from fourfifths._impact.profiles import RULES, get_rule
-    from fourfifths._report.rule import rule_document, rules_document
+    from fourfifths._impact.impact import get_rule
+    from fourfifths._impact.profiles import RULES
+    from fourfifths._report.impact import rule_document, rules_document
     from fourfifths._report.terminal import print_document
 
     if not names:

@@ -148,8 +148,7 @@ def audit(
 ) -> None:
     """Measure what happened: selection rates, impact ratios, tests, findings."""
     output.check(source)
-    from fourfifths._impact.impact import impact
-    from fourfifths._impact.profiles import get_rule
+    from fourfifths._impact.impact import get_rule, impact
 
     profile = get_rule(rule)
     if fail_on is not None and profile.is_checklist:

@@ -17,8 +17,8 @@ from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._progress import steps
 from fourfifths._repair.repairer import Repairer
 from fourfifths._results import Record, Result, flat, plain
+from fourfifths._tables.groups import assign_roles
 from fourfifths._tables.load import load_rows, rows_of
-from fourfifths._tables.roles import assign_roles
 from fourfifths._tables.strata import stratum_names
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._tables.values import PLAIN, Reading, occurring_tokens, unknown_tokens

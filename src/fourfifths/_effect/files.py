@@ -31,9 +31,8 @@ from fourfifths._tables.engines.chunked import ChunkEngine
 from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
 from fourfifths._tables.engines.engine import TableEngine
 from fourfifths._tables.engines.memory import engine_of
-from fourfifths._tables.groups import days_of_ages, edges_of
+from fourfifths._tables.groups import Roles, assign_roles, days_of_ages, edges_of, outcome_of
 from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
-from fourfifths._tables.roles import Roles, assign_roles, outcome_of
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import unknown_tokens
 from fourfifths._text import nearest

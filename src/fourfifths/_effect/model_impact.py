@@ -14,7 +14,7 @@ from fourfifths._arrays import FloatArray
 from fourfifths._certify.auditors import panel
 from fourfifths._effect.result import ModelImpact
 from fourfifths._impact.impact import impact
-from fourfifths._tables.roles import outcome_of
+from fourfifths._tables.groups import outcome_of
 from fourfifths._tables.table import open_table
 from fourfifths._tables.values import Reading
 from fourfifths._text import listed

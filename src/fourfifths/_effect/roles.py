@@ -15,9 +15,8 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._repair.fitted import FittedRepair
-from fourfifths._tables.groups import choose_reference, find_value
+from fourfifths._tables.groups import choose_reference, find_value, outcome_of
 from fourfifths._tables.load import Rows
-from fourfifths._tables.roles import outcome_of
 from fourfifths._text import listed
 from fourfifths.errors import ColumnError
 

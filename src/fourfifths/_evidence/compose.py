@@ -14,7 +14,8 @@ from fourfifths._evidence.fields import check_key
 from fourfifths._evidence.filed import subject_of
 from fourfifths._evidence.report import Field, Report, TemplateName
 from fourfifths._evidence.templates import BUILDERS, PARTS_OF_TEMPLATE, RULE_OF_TEMPLATE
-from fourfifths._impact.profiles import RuleName, get_rule
+from fourfifths._impact.impact import get_rule
+from fourfifths._impact.profiles import RuleName
 from fourfifths._impact.rules import Rule
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._text import listed, nearest

@@ -20,8 +20,8 @@ from fourfifths._effect.result import RepairEffect
 from fourfifths._effect.roles import AuditRoles
 from fourfifths._impact.analyses.cuts import Cuts, cuts
 from fourfifths._impact.analyses.stages import Stages, stages
-from fourfifths._impact.impact import impact
-from fourfifths._impact.profiles import RuleName, get_rule
+from fourfifths._impact.impact import get_rule, impact
+from fourfifths._impact.profiles import RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._repair.block_model import BlockModel

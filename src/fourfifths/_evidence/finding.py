@@ -8,8 +8,7 @@ from fourfifths._impact.result import AttributeImpact, GroupImpact, Impact
 from fourfifths._impact.rules import NO_FINDING, NO_LINE, REFERENCE
 from fourfifths._report.charts.impact import OPEN_FINDINGS, listed_briefly
 from fourfifths._report.document import Tone
-from fourfifths._report.impact import is_indicated
-from fourfifths._report.rule import rule_paragraphs
+from fourfifths._report.impact import is_indicated, rule_paragraphs
 from fourfifths._text import interval, number
 
 MAX_DESCRIBED_GROUPS = 3

@@ -13,7 +13,7 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray
 from fourfifths._impact.compare import compare, wrap
-from fourfifths._impact.profiles import RuleName, get_rule
+from fourfifths._impact.profiles import RULES, RuleName
 from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import (
     EXCLUDED,
@@ -32,8 +32,7 @@ from fourfifths._impact.scores import (
     with_above_median,
 )
 from fourfifths._impact.total import measure_total
-from fourfifths._stats.proportions import divide
-from fourfifths._stats.several_groups import holm
+from fourfifths._stats.proportions import divide, holm
 from fourfifths._tables.counts import (
     MISSING,
     CountedColumn,
@@ -43,11 +42,12 @@ from fourfifths._tables.counts import (
     count,
     count_per_group,
 )
-from fourfifths._tables.groups import ALL_OTHERS, attributes
-from fourfifths._tables.roles import (
+from fourfifths._tables.groups import (
+    ALL_OTHERS,
     Roles,
     as_meant,
     assign_roles,
+    attributes,
     choose_favorable,
     favorable_cells,
     favorable_names,
@@ -56,7 +56,7 @@ from fourfifths._tables.roles import (
 )
 from fourfifths._tables.table import Table, TableLike, Value, open_table
 from fourfifths._tables.values import PERHAPS_NOT_KNOWN, folded
-from fourfifths._text import listed, number, p_value, rows_have
+from fourfifths._text import listed, nearest, number, p_value, rows_have
 from fourfifths.errors import OptionError, OutcomeError, TableError
 
 PairsShown = Literal["reference", "all"]
@@ -246,6 +246,24 @@ def impact(
         every_pair=pairs == "all",
         total_minority=total_minority,
     )
+
+
+def get_rule(rule: str | Rule) -> Rule:
+    """Return the rule of that name. A `Rule` is returned as it is.
+
+    Examples
+    --------
+    >>> get_rule("ugesp").reference
+    'highest'
+    """
+    if isinstance(rule, Rule):
+        return rule
+    if not isinstance(rule, str) or rule not in RULES:
+        raise OptionError(
+            f"rule={rule!r}: no such rule; expected one of {listed(get_args(RuleName))}"
+            f"{nearest(rule, RULES)}"
+        )
+    return RULES[rule]
 
 
 def check_confidence(confidence: float) -> None:

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
-from typing import Literal, get_args
+from typing import Literal
 
 from fourfifths._impact.rules import FOUR_FIFTHS, Duties, Rule, Status
-from fourfifths._text import listed, nearest
-from fourfifths.errors import OptionError
 
 RuleName = Literal[
     "feldman2015",
@@ -581,21 +579,3 @@ RULES: Mapping[str, Rule] = {
         ),
     )
 }
-
-
-def get_rule(rule: str | Rule) -> Rule:
-    """Return the rule of that name. A `Rule` is returned as it is.
-
-    Examples
-    --------
-    >>> get_rule("ugesp").reference
-    'highest'
-    """
-    if isinstance(rule, Rule):
-        return rule
-    if not isinstance(rule, str) or rule not in RULES:
-        raise OptionError(
-            f"rule={rule!r}: no such rule; expected one of {listed(get_args(RuleName))}"
-            f"{nearest(rule, RULES)}"
-        )
-    return RULES[rule]

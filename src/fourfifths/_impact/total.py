@@ -8,15 +8,13 @@ from fractions import Fraction
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray
-from fourfifths._impact.compare import Comparison, compare, wrap_group
-from fourfifths._impact.pairs import Pairs, compare_pairs
+from fourfifths._impact.compare import Comparison, Pairs, compare, compare_pairs, wrap_group
 from fourfifths._impact.result import GroupImpact
 from fourfifths._impact.rules import SIGNIFICANCE_LEVEL, Rule
 from fourfifths._impact.scores import SCORE_SUM, sum_scores
 from fourfifths._stats.proportions import detectable_ratio
 from fourfifths._tables.counts import Counts
-from fourfifths._tables.groups import ALL_OTHERS, Attribute, Tally
-from fourfifths._tables.roles import Roles
+from fourfifths._tables.groups import ALL_OTHERS, Attribute, Roles, Tally
 
 
 def measure_total(

@@ -25,10 +25,10 @@ from fourfifths._repair.fitted import FittedRepair, ProofOptions, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
-from fourfifths._tables.groups import Bands, read_bands
+from fourfifths._tables.bands import Bands
+from fourfifths._tables.groups import choose_favorable, read_bands
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, rows_of
-from fourfifths._tables.roles import choose_favorable
 from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
 from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens

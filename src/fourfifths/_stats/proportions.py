@@ -1,13 +1,53 @@
-"""The selection rates of two groups: intervals, tests, what they can detect, and effect sizes.
+"""The selection rates of groups: intervals, tests, what they can detect, and effect sizes.
 
 Most functions compare `selected` of `n` in the group with `selected_reference` of `n_reference` in
-the reference. A negative statistic means that the group is selected less often.
+the reference. A negative statistic means that the group is selected less often. From top to bottom:
+the interval of one rate, tests of two rates and their effect sizes, Fisher's exact test, the
+interval of an impact ratio, statistical power, p-values of several groups, and the search for
+roots.
+
+The interval of an impact ratio
+-------------------------------
+It is exact for small groups, and from the score test for large ones. Both intervals contain the
+ratios t for which a two-sided test of the hypothesis p = t p' does not reject, with p for the
+selection rate of the group and p' for that of the reference. The test statistic is Miettinen and
+Nurminen's score statistic.
+
+The score interval takes the statistic for standard normal. With few rows it contains the truth
+less often than stated.
+
+The exact interval (Agresti and Min) assumes nothing. The p-value of a ratio is the probability of
+all tables whose statistic is at least as large, in absolute value, as that of the observed one. It
+depends on the rates, of which only the ratio is fixed, so the largest over all such rates is taken
+that are not implausible themselves: those within exact intervals of both rates, which miss one of
+them with probability alpha / 500 at most. This much is added to the p-value (Berger and Boos). The
+interval then contains the true ratio with at least the stated probability, whatever the rates.
+
+The ratios that are not rejected need not form an interval: the p-value jumps where another table
+becomes as extreme as the observed one. The limits are the smallest and the largest ratio that is
+not rejected. They are searched for from the outside in. A stretch of ratios is discarded only if
+the tables that are as extreme as the observed one at either end of it are, together, too improbable
+at both ends. So the limits err to the outside, by RATIO_PRECISION at most.
+
+Several groups
+--------------
+Where the reference is the group with the highest rate, it is chosen on the same rows that are
+tested. Of six groups with equal rates the highest and the lowest differ "significantly" in 40% of
+tables, although nothing differs. A p-value that holds whichever group is chosen asks how often any
+two of the groups would differ as much as these two if the rates of all groups were equal. With two
+groups there is nothing to choose, and it is the usual two-sided p-value.
 
 References
 ----------
-Chandrupatla, Advances in Engineering Software 28 (1997), for roots. Clopper and Pearson, Biometrika
-26 (1934). Korn and Graubard, Survey Methodology 24 (1998), for
-effective sample sizes.
+Agresti and Min, Biometrics 57 (2001). Berger and Boos, JASA 89 (1994). Besag and Clifford,
+Biometrika 78 (1991), for a simulation that stops early. Chandrupatla, Advances in Engineering
+Software 28 (1997), for roots. Clopper and Pearson, Biometrika 26 (1934). Hayter, Annals of
+Statistics 12 (1984), for ranges of unequal sizes. Holm, Scandinavian Journal of Statistics 6
+(1979). Koopman, Biometrics 40 (1984). Korn and Graubard, Survey Methodology 24 (1998), for
+effective sample sizes. Kramer, Biometrics 12 (1956). Miettinen and Nurminen, Statistics in Medicine
+4 (1985). Phipson and Smyth, Statistical Applications in Genetics and Molecular Biology 9 (2010),
+for p-values from simulated tables. Tukey, The Problem of Multiple Comparisons (1953). Westfall and
+Young, Resampling-Based Multiple Testing (1993).
 """
 
 from __future__ import annotations
@@ -15,13 +55,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, gammaln, ndtr, ndtri, xlog1py, xlogy
+from scipy.special import betaincinv, gammaln, log_ndtr, ndtr, ndtri, xlog1py, xlogy
 
-from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._arrays import BoolArray, FloatArray, IntArray, Interval
 
 Alternative = Literal["two-sided", "less"]
 # Replaces a standard deviation of 0, so that a difference divided by it is huge and not NaN.
@@ -39,6 +80,52 @@ LEAST_LIKELY = 1e-9
 # A table changes no digit of a sum if it is less probable than those in it by exp(-50), or 2e-22.
 # How far from the mode such tables are is searched for in steps of this factor.
 NEGLIGIBLE_LOG, DISTANCE_STEP = 50.0, 1.05
+
+# Of the interval of an impact ratio. With more rows in both groups together the
+# exact interval would take too long.
+MAX_ROWS_FOR_EXACT = 200
+WHOLE_TOLERANCE = 1e-6
+# Score limits are searched for between exp(-50) and exp(50), and found to one part in 10^11.
+MAX_LOG_RATIO = 50.0
+LOG_RATIO_TOLERANCE = 1e-11
+NEAR_LOG_RATIO = 1e-6
+# The exact limits are within this part of the true ones.
+RATIO_PRECISION = 5e-5
+# The length of the stretches that are searched, of the logarithm of the ratio.
+STRETCH = 0.05
+# By how much the statistics of a table and of the observed one may change against each other over a
+# stretch, beyond what its ends show: this many times its length.
+STATISTIC_CHANGE = 1.0
+# The part of the significance level that the intervals of the two rates get.
+RATES_SHARE = 1 / 500
+# The search goes outwards until the p-value is this part of the significance level.
+NEGLIGIBLE_P = 0.2
+# Statistics that differ by a smaller part than this are equal.
+SCORE_TOLERANCE = 1e-9
+# The p-value at a pair of rates changes little over a distance of 1 / sqrt(rows) of the arcsine of
+# its root. So many rates are tried per such distance; and this many times more of them around rates
+# where the first ones leave open whether the p-value exceeds the level.
+RATES_PER_DISTANCE, REFINEMENT = 6, 16
+# Between the first rates, the p-value is larger than at them by this part at most.
+FIRST_RATES_ERROR = 0.1
+
+# Of several groups: how many tables are simulated.
+SIMULATED_TABLES = 9_999
+# Once this many of them are as extreme as the observed table, no more are simulated.
+# A p-value up to 0.05 rests on fewer, so the limit changes none of them.
+ENOUGH_EXTREME_TABLES = 500
+# Nor are more simulated if this many of the first ones are, which makes all p-values 0.1 or more.
+FIRST_TABLES, ENOUGH_OF_FIRST_TABLES = 2_000, 200
+TABLES_AT_ONCE = 500
+# A simulated p-value this small rests on ten tables or fewer.
+LEAST_SIMULATED_P = 0.001
+# Statistics that differ by less are equal. They are differences of large sums.
+LIKELIHOOD_TOLERANCE = 1e-5
+# NumPy draws from fewer rows than this.
+MAX_ROWS_TO_SIMULATE = 1_000_000_000
+# The position of the largest normal, over which the midpoint rule integrates. Its error is below
+# 1e-12, because the function and all its derivatives vanish at both ends.
+LOWEST_NORMAL, HIGHEST_NORMAL, NORMAL_STEP = -9.0, 40.0, 0.02
 
 
 def clopper_pearson(
@@ -378,6 +465,316 @@ def probabilities_from_ratios(ratio: FloatArray, mode: int) -> FloatArray:
     return np.asarray(relative / relative.sum())
 
 
+def ratio_interval(
+    selected: ArrayLike,
+    n: ArrayLike,
+    selected_reference: ArrayLike,
+    n_reference: ArrayLike,
+    *,
+    confidence: float = 0.95,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the interval of an impact ratio.
+
+    It is exact where persons are counted and both groups together have at most 200 of them; with
+    more, or with effective sizes that are not integers, it is the score interval. Both are valid
+    where no one or everyone is selected: a group in which no one is selected has lower limit 0 and
+    a finite upper limit. If no one in the reference is selected, no ratio is too large, and the
+    upper limit is NaN.
+
+    Parameters
+    ----------
+    selected, n : array-like
+        How many of the group were selected, of how many.
+    selected_reference, n_reference : array-like
+        The same for the reference.
+    confidence : float
+
+    Returns
+    -------
+    lower_limit, upper_limit : float array
+        0 or more.
+
+    Examples
+    --------
+    >>> low, high = ratio_interval(26, 48, 206, 259)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.503, 0.857)
+    """
+    tables = _floats(selected, n, selected_reference, n_reference)
+    low, high = score_interval(*tables, confidence=confidence)
+    x, size, x_reference, size_reference = np.broadcast_arrays(*tables)
+    counts = np.stack([x, size, x_reference, size_reference])
+    # Effective sizes of equal weights are whole but for rounding.
+    is_whole = np.all(np.abs(counts - np.round(counts)) < WHOLE_TOLERANCE, axis=0)
+    for index in np.argwhere(is_whole & (size + size_reference <= MAX_ROWS_FOR_EXACT)):
+        pair = tuple(index)
+        table = (round(float(count)) for count in counts[(..., *pair)])
+        low[pair], high[pair] = exact_interval(*table, confidence=confidence)
+    return low, high
+
+
+def score_interval(
+    selected: FloatArray,
+    n: FloatArray,
+    selected_reference: FloatArray,
+    n_reference: FloatArray,
+    *,
+    confidence: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the score interval of an impact ratio (Koopman; Miettinen and Nurminen)."""
+    x, size, x_reference, size_reference = np.broadcast_arrays(
+        selected, n, selected_reference, n_reference
+    )
+    z = float(ndtri((1 + confidence) / 2))
+    # The statistic falls as the ratio grows. So it equals z at the lower limit and -z at the upper.
+    target = np.stack([np.full(x.shape, z), np.full(x.shape, -z)])
+
+    def above_target(log_ratio: FloatArray) -> FloatArray:
+        ratio = np.exp(log_ratio)
+        statistic = score_statistic(ratio, x, size, x_reference, size_reference)
+        return np.asarray(statistic - target)
+
+    # The limits are near those of a normal logarithm with half a person added to each count. Where
+    # they are not on either side of its middle, or further out than twice as far, the whole range
+    # is searched.
+    middle = np.log((x + 0.5) / (size + 0.5) * (size_reference + 0.5) / (x_reference + 0.5))
+    variance = 1 / (x + 0.5) - 1 / (size + 0.5)
+    variance_reference = 1 / (x_reference + 0.5) - 1 / (size_reference + 0.5)
+    reach = 2 * z * np.sqrt(variance + variance_reference) + NEAR_LOG_RATIO
+    log_ratio = find_root(
+        above_target,
+        low=np.full(target.shape, -MAX_LOG_RATIO),
+        high=np.full(target.shape, MAX_LOG_RATIO),
+        tolerance=LOG_RATIO_TOLERANCE,
+        near=(np.stack([middle - reach, middle]), np.stack([middle, middle + reach])),
+    )
+    low, high = np.exp(log_ratio)
+    # Without selections in the group the search ends at exp(-50), which stands for 0. Without any
+    # in the reference it ends at exp(50), which stands for no limit.
+    return np.where(x > 0, low, 0.0), np.where(x_reference > 0, high, np.nan)
+
+
+def score_statistic(
+    ratio: FloatArray,
+    selected: FloatArray,
+    n: FloatArray,
+    selected_reference: FloatArray,
+    n_reference: FloatArray,
+) -> FloatArray:
+    """Return the score statistic of the hypothesis that the impact ratio is `ratio`.
+
+    It is (p - ratio p') divided by its standard deviation under the hypothesis, with the observed
+    rates p of the group and p' of the reference. Under the hypothesis it is approximately standard
+    normal.
+    """
+    x, xr, nr = selected, selected_reference, n_reference
+    rejected, rejected_r, total = n - x, nr - xr, n + nr
+    # The most likely rates whose ratio is `ratio` are the smaller root of a quadratic equation.
+    # They, and their distances to 1, are written without differences of nearly equal numbers,
+    # which would lose all digits where nearly everyone is selected.
+    group_term, reference_term = ratio * (n + xr), nr + x
+    root = np.sqrt((group_term - reference_term) ** 2 + 4 * ratio * rejected * rejected_r)
+    scale = group_term + reference_term + root
+    rate_r = 2 * (x + xr) / scale
+    one_minus_rate_r = (rejected + rejected_r + (ratio - 1) * (n + xr) + root) / scale
+    one_minus_rate = (ratio * rejected + rejected_r + (1 - ratio) * (x + xr) + root) / scale
+    variance = ratio * rate_r * one_minus_rate / n + ratio**2 * rate_r * one_minus_rate_r / nr
+    # The factor total / (total - 1) is Miettinen and Nurminen's.
+    deviation = np.sqrt(np.maximum(variance, 0) * total / (total - 1))
+    # The variance is 0 where everyone is selected. Then any difference at all rejects.
+    return np.asarray((x / n - ratio * xr / nr) / np.maximum(deviation, MIN_DEVIATION))
+
+
+@lru_cache(maxsize=4096)
+def exact_interval(
+    selected: int, n: int, selected_reference: int, n_reference: int, *, confidence: float
+) -> tuple[float, float]:
+    """Return the exact interval of an impact ratio (Agresti and Min).
+
+    The lower limit is 0 where no one of the group is selected, and the upper limit NaN where no one
+    of the reference is.
+    """
+    group, reference = (selected, n), (selected_reference, n_reference)
+    high = exact_upper_limit(group, reference, confidence) if selected_reference > 0 else math.nan
+    # The ratio of the reference to the group is the inverse one.
+    low = 1 / exact_upper_limit(reference, group, confidence) if selected > 0 else 0.0
+    return low, high
+
+
+def exact_upper_limit(
+    group: tuple[int, int], reference: tuple[int, int], confidence: float
+) -> float:
+    """Return the largest ratio that is not rejected, to the outside by RATIO_PRECISION at most.
+
+    Parameters
+    ----------
+    group, reference : (int, int)
+        How many were selected, of how many. At least one of the reference was.
+    confidence : float
+    """
+    alpha = (1 - confidence) * (1 - RATES_SHARE)
+    rates_confidence = 1 - (1 - confidence) * RATES_SHARE / 2
+    plausible = [
+        (float(low), float(high))
+        for low, high in (
+            clopper_pearson(*side, confidence=rates_confidence) for side in (group, reference)
+        )
+    ]
+    counts = [np.array(count, dtype=np.float64) for count in (*group, *reference)]
+    start = float(np.log(score_interval(*counts, confidence=confidence)[1]))
+    tests: dict[float, RatioTest] = {}
+
+    def test_of(log_ratio: float) -> RatioTest:
+        if log_ratio not in tests:
+            tests[log_ratio] = RatioTest(math.exp(log_ratio), group, reference, plausible=plausible)
+        return tests[log_ratio]
+
+    def largest_in(inner: float, outer: float) -> float | None:
+        """Return the largest ratio of a stretch that is not rejected, or None."""
+        ends = test_of(outer), test_of(inner)
+        tolerance = STATISTIC_CHANGE * (outer - inner)
+        extreme = ends[0].extreme(tolerance) | ends[1].extreme(tolerance)
+        if not any(end.exceeds(alpha, extreme) for end in ends):
+            return None
+        if outer - inner < RATIO_PRECISION:
+            return math.exp(outer)
+        middle = (inner + outer) / 2
+        # The union is larger than what is extreme in either half, so both may be rejected.
+        return largest_in(middle, outer) or largest_in(inner, middle)
+
+    outer, tolerance = start + STRETCH, STATISTIC_CHANGE * STRETCH
+    while test_of(outer).exceeds(NEGLIGIBLE_P * alpha, test_of(outer).extreme(tolerance)):
+        outer += STRETCH
+    # The limit may be below the score limit too. The observed ratio itself is never rejected.
+    limit = None
+    while limit is None:
+        limit = largest_in(outer - STRETCH, outer)
+        outer -= STRETCH
+    return limit
+
+
+class RatioTest:
+    """The exact test of one ratio: which tables are as extreme, and how probable they are.
+
+    Parameters
+    ----------
+    ratio : float
+    group, reference : (int, int)
+        How many were selected, of how many, in the observed table.
+    plausible : sequence of (float, float)
+        The lowest and the highest rate of the group and of the reference that are considered.
+    """
+
+    def __init__(
+        self,
+        ratio: float,
+        group: tuple[int, int],
+        reference: tuple[int, int],
+        *,
+        plausible: Sequence[Interval] = ((0.0, 1.0), (0.0, 1.0)),
+    ) -> None:
+        self.ratio = ratio
+        self.n, self.n_reference = group[1], reference[1]
+        statistic = score_statistic(
+            np.array(ratio),
+            np.arange(self.n + 1.0)[:, np.newaxis],
+            np.array(float(self.n)),
+            np.arange(self.n_reference + 1.0),
+            np.array(float(self.n_reference)),
+        )
+        self.statistic = statistic
+        self.observed = abs(float(statistic[group[0], reference[0]]))
+        # The limits of the higher of the two rates, as angles whose squared sine they are.
+        scale, scale_reference = max(1.0, 1 / ratio), max(1.0, ratio)
+        (low, high), (low_reference, high_reference) = plausible
+        lowest = max(low * scale, low_reference * scale_reference)
+        highest = min(high * scale, high_reference * scale_reference, 1.0)
+        first, last = math.asin(math.sqrt(min(lowest, 1.0))), math.asin(math.sqrt(highest))
+        step = 1 / (RATES_PER_DISTANCE * math.sqrt(self.n + self.n_reference))
+        # None, if no plausible rates have this ratio.
+        rate_count = math.ceil((last - first) / step) + 2 if lowest <= highest else 0
+        self.angles = np.linspace(first, last, rate_count)
+        self.chances = self.chances_at(self.angles)
+
+    def extreme(self, tolerance: float) -> Extreme:
+        """Return the tables whose statistic is as far from 0 as the observed one, or nearly so."""
+        limit = self.observed * (1 - max(tolerance, SCORE_TOLERANCE))
+        # The statistic falls as the selections of the reference grow.
+        is_low = self.statistic <= -limit
+        return Extreme(
+            above=np.sum(self.statistic >= limit, axis=1),
+            below=self.n_reference + 1 - np.sum(is_low, axis=1),
+        )
+
+    def exceeds(self, level: float, extreme: Extreme) -> bool:
+        """Return whether such tables are more probable than a level, at any rates of the ratio."""
+        chance = extreme.chance(*self.chances)
+        if np.any(chance > level):
+            return True
+        is_peak = (chance >= np.append(chance[1:], 0)) & (chance >= np.append(0, chance[:-1]))
+        is_near = is_peak & (chance > (1 - FIRST_RATES_ERROR) * level)
+        if not np.any(is_near):
+            return False
+        step = self.angles[1] - self.angles[0]
+        between = np.linspace(-step, step, 2 * REFINEMENT + 1)
+        angles = self.angles[is_near, np.newaxis] + between
+        angles = np.clip(angles, self.angles[0], self.angles[-1]).ravel()
+        return bool(np.max(extreme.chance(*self.chances_at(angles))) > level)
+
+    def chances_at(self, angles: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the chances of numbers of selections: of each in the group, of fewer in the other.
+
+        The higher of the two rates is the squared sine of the angle.
+        """
+        # Not quite 0 and 1, so that the logarithms are finite.
+        higher = np.clip(np.sin(angles) ** 2, 1e-13, 1 - 1e-13)
+        rate, rate_reference = (
+            (higher, higher / self.ratio) if self.ratio > 1 else (higher * self.ratio, higher)
+        )
+        fewer = np.zeros((angles.size, self.n_reference + 2))
+        np.cumsum(binomial_rows(self.n_reference, rate_reference), axis=1, out=fewer[:, 1:])
+        return binomial_rows(self.n, rate), fewer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extreme:
+    """Tables that are extreme: by the selections of the reference, for each number in the group.
+
+    Attributes
+    ----------
+    above : int array
+        The group's rate is too high with fewer selections of the reference than this.
+    below : int array
+        It is too low with this many selections of the reference, or more.
+    """
+
+    above: IntArray
+    below: IntArray
+
+    def __or__(self, other: Extreme) -> Extreme:
+        """Return the tables that are extreme by either."""
+        return Extreme(
+            above=np.maximum(self.above, other.above), below=np.minimum(self.below, other.below)
+        )
+
+    def chance(self, group: FloatArray, fewer_in_reference: FloatArray) -> FloatArray:
+        """Return how probable these tables are, from `RatioTest.chances_at`."""
+        # Where all numbers are extreme the two tails meet, and count once.
+        above = np.minimum(self.above, self.below)
+        in_tails = 1 - fewer_in_reference[:, self.below] + fewer_in_reference[:, above]
+        return np.asarray(np.einsum("rx,rx->r", group, in_tails))
+
+
+def binomial_rows(n: int, rates: FloatArray) -> FloatArray:
+    """Return the probabilities of 0 to n successes, one row for each rate."""
+    count = np.arange(n + 1)
+    log_odds = np.log(rates) - np.log1p(-rates)
+    log = np.multiply.outer(log_odds, count)
+    log += log_ways(n, count)
+    log += (n * np.log1p(-rates))[:, np.newaxis]
+    return np.asarray(np.exp(log, out=log))
+
+
 def detectable_ratio(
     n: ArrayLike,
     n_reference: ArrayLike,
@@ -619,6 +1016,270 @@ def likely_range(n: int, rate: float) -> tuple[int, int]:
 def log_ways(n: int, count: IntArray) -> FloatArray:
     """Return the logarithm of the number of ways to choose some of n."""
     return np.asarray(gammaln(n + 1) - gammaln(count + 1) - gammaln(n - count + 1))
+
+
+def holm(p: ArrayLike) -> FloatArray:
+    """Return p-values adjusted for several comparisons by Holm's method.
+
+    NaN means that there was no comparison. It stays NaN and does not count.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    raw = np.asarray(p, dtype=np.float64)
+    order = np.argsort(raw)[: int(np.sum(~np.isnan(raw)))]  # NaN sorts last
+    # The smallest p counts for all comparisons, the next for one fewer. The running maximum keeps
+    # the adjusted values in the order of the raw ones.
+    steps = raw[order] * np.arange(order.size, 0, -1)
+    adjusted = np.full(raw.shape, np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return adjusted
+
+
+def chosen_reference_p(
+    selected: ArrayLike,
+    n: ArrayLike,
+    *,
+    reference: int,
+    fisher_p: ArrayLike | None = None,
+    random_state: int = 0,
+    tables: int = SIMULATED_TABLES,
+) -> FloatArray:
+    """Return p-values against a reference that was chosen after seeing the rates.
+
+    The p-value of a group is the probability that some two groups differ at least as much as this
+    group and the reference do, if all rows are alike: given the sizes of the groups and the total
+    number selected, the selections are then multivariate hypergeometric. It is simulated. So it
+    holds however the reference was chosen, and for all groups at once: if all rates are equal, any
+    p-value is 0.05 or less in at most 5% of tables. Two groups differ by the likelihood ratio of
+    their table, with a continuity correction of half a person: unlike z, it does not call every
+    group of one or two persons extreme.
+
+    A simulated p-value is (1 + tables at least as extreme) / (1 + tables), which is valid for any
+    number of tables. Where 500 tables are as extreme before all are drawn, it is 500 divided by the
+    number drawn until then, which is valid too (Besag and Clifford). If 200 of the first 2,000
+    tables are as extreme as the largest difference, all p-values are 0.1 or more, and 200 take the
+    place of the 500. Where it rests on a few tables, at 0.001 and less, Fisher's p-value times the
+    number of pairs takes its place, which is valid as well; if that is larger than 0.001, then
+    0.001 stands. It is never less than Fisher's p-value, and with two groups it is that.
+
+    Parameters
+    ----------
+    selected, n : array-like of int
+        How many of each group were selected, of how many.
+    reference : int
+        The index of the reference.
+    fisher_p : array-like, optional
+        Fisher's p-value of each group and the reference, if it has been computed before.
+    random_state : int
+        Another one changes a p-value of 0.05 by 0.002 or so, and a larger one by 4 to 7% of itself
+        (one standard error).
+    tables : int
+        How many to simulate at most.
+
+    Returns
+    -------
+    float array
+        One per group; NaN for the reference.
+
+    Examples
+    --------
+    Of six groups, the lowest and the highest rate differ with a Fisher p of .013. From 400,000
+    tables, the p-values are .084, .187, .346, .753 and .952.
+
+    >>> selected = [20, 22, 24, 28, 31, 37]
+    >>> chosen_reference_p(selected, [100] * 6, reference=5).round(1).tolist()
+    [0.1, 0.2, 0.3, 0.8, 1.0, nan]
+    """
+    x, sizes = np.asarray(selected, dtype=np.int64), np.asarray(n, dtype=np.int64)
+    group_count, total = sizes.size, int(sizes.sum())
+    fisher = np.array(
+        fisher_test(x, sizes, x[reference], sizes[reference]).p if fisher_p is None else fisher_p
+    )
+    fisher[reference] = np.nan
+    if group_count == 2:
+        return fisher
+    union_bound = np.minimum(fisher * group_count * (group_count - 1) / 2, 1.0)
+    # Where the bound is as small for every group, simulated tables have nothing to add.
+    if total >= MAX_ROWS_TO_SIMULATE or np.nanmax(union_bound) <= LEAST_SIMULATED_P:
+        return union_bound
+    terms = GroupTerms.of(x[:, np.newaxis], sizes)
+    observed = terms.statistic(terms.of_groups(slice(reference, reference + 1)))[:, 0]
+    rng = np.random.default_rng(random_state)
+    largest = np.empty(0)
+    largest_observed = np.delete(observed, reference).max() - LIKELIHOOD_TOLERANCE
+    extreme_tables, enough = 0, ENOUGH_EXTREME_TABLES
+    while largest.size < tables and extreme_tables < enough:
+        simulated_selections = rng.multivariate_hypergeometric(
+            sizes, int(x.sum()), size=min(TABLES_AT_ONCE, tables - largest.size), method="marginals"
+        )
+        statistic = largest_pair_statistic(np.ascontiguousarray(simulated_selections.T), sizes)
+        largest = np.append(largest, statistic)
+        extreme_tables = int(np.sum(largest >= largest_observed))
+        if largest.size <= FIRST_TABLES and extreme_tables >= ENOUGH_OF_FIRST_TABLES:
+            enough = ENOUGH_OF_FIRST_TABLES
+    is_extreme = largest >= (observed - LIKELIHOOD_TOLERANCE)[:, np.newaxis]
+    extreme_count = np.cumsum(is_extreme, axis=1)
+    # Up to the table that was the last one needed.
+    drawn = np.argmax(extreme_count >= enough, axis=1) + 1
+    simulated = np.where(
+        extreme_count[:, -1] >= enough,
+        enough / drawn,
+        (1 + extreme_count[:, -1]) / (1 + largest.size),
+    )
+    p = np.where(
+        simulated > LEAST_SIMULATED_P, simulated, np.minimum(union_bound, LEAST_SIMULATED_P)
+    )
+    return np.asarray(np.maximum(p, fisher))
+
+
+def largest_pair_statistic(selected: IntArray, n: IntArray) -> FloatArray:
+    """Return the largest likelihood ratio statistic of any two groups, in each table.
+
+    Parameters
+    ----------
+    selected : int array of shape (groups, tables)
+    n : int array of shape (groups,)
+
+    Examples
+    --------
+    Half a person nearer to equal rates, 1.5 of 5 against 3.5 of 5, where 2.5 are expected:
+    4 (1.5 log(1.5 / 2.5) + 3.5 log(3.5 / 2.5)).
+
+    >>> largest_pair_statistic(np.array([[1], [4]]), np.array([5, 5])).round(3).tolist()
+    [1.646]
+    """
+    terms = GroupTerms.of(selected, n)
+    largest = np.zeros(selected.shape[1])
+    for group in range(1, n.size):
+        before, alone = slice(None, group), slice(group, group + 1)
+        statistic = terms.of_groups(before).statistic(terms.of_groups(alone))
+        np.maximum(largest, statistic.max(axis=0), out=largest)
+    return largest
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupTerms:
+    """The terms of the likelihood ratio statistic that belong to one group, in each table.
+
+    With O for the counts, moved by half a person towards equal rates, and E for those expected at
+    equal rates, the statistic is 2 sum O log(O / E). The sums of both groups do not change, so all
+    terms but two belong to one group, and are computed once for all its pairs.
+
+    Attributes
+    ----------
+    selected, rejected : float array of shape (groups, tables)
+    n : int array of shape (groups, 1)
+    raised, lowered : float array of shape (groups, tables)
+        With half a person more selected, and with half a person less.
+    """
+
+    selected: FloatArray
+    rejected: FloatArray
+    n: IntArray
+    raised: FloatArray
+    lowered: FloatArray
+
+    @classmethod
+    def of(cls, selected: IntArray, n: IntArray) -> GroupTerms:
+        """Compute the terms; `selected` has one row per group, and `n` one size."""
+        sizes = n[:, np.newaxis]
+        counts = selected.astype(np.float64)
+        raised, lowered = (entropy_terms(counts + move, sizes) for move in (0.5, -0.5))
+        return cls(
+            selected=counts, rejected=sizes - counts, n=sizes, raised=raised, lowered=lowered
+        )
+
+    def of_groups(self, groups: slice) -> GroupTerms:
+        """Return the terms of some of the groups."""
+        return GroupTerms(
+            selected=self.selected[groups],
+            rejected=self.rejected[groups],
+            n=self.n[groups],
+            raised=self.raised[groups],
+            lowered=self.lowered[groups],
+        )
+
+    def statistic(self, reference: GroupTerms) -> FloatArray:
+        """Return the statistic of each group and a single other one, in each table."""
+        # The move towards equal rates is the one that lowers the statistic.
+        apart = np.minimum(self.raised + reference.lowered, self.lowered + reference.raised)
+        half = apart + xlogx(self.n + reference.n)
+        half -= xlogx(self.selected + reference.selected)
+        half -= xlogx(self.rejected + reference.rejected)
+        # Where no one or everyone is selected in both, no move is possible: no difference.
+        half[np.isinf(half)] = 0.0
+        return 2 * half
+
+
+def entropy_terms(selected: FloatArray, n: IntArray) -> FloatArray:
+    """Return x log x + (n - x) log(n - x) - n log n; infinity where x is not between 0 and n."""
+    is_count = (selected >= 0) & (selected <= n)
+    x = np.where(is_count, selected, 0.0)
+    return np.where(is_count, xlogx(x) + xlogx(n - x) - xlogx(n), np.inf)
+
+
+def xlogx(counts: FloatArray | IntArray) -> FloatArray:
+    """Return x log x of counts and half counts, which is 0 at 0."""
+    # With the logarithm of 1/2 in place of that of 0, NumPy takes all of them at once.
+    return np.asarray(counts * np.log(np.maximum(counts, 0.5)))
+
+
+def range_p(z: ArrayLike, *, group_count: int) -> FloatArray:
+    """Return the p-value of z against a reference that was chosen among several groups.
+
+    It is the probability that the largest and the smallest of `group_count` independent standard
+    normals differ by sqrt(2) |z| or more (Tukey's range; for groups of unequal size Kramer's form,
+    which Hayter proved to be valid). It takes the place of `chosen_reference_p` where sampling
+    weights leave effective sizes instead of counts. With two groups, it is the two-sided p-value of
+    z.
+
+    Parameters
+    ----------
+    z : array-like
+        Of a group and the reference.
+    group_count : int
+        How many groups the reference was chosen from, itself included.
+
+    Examples
+    --------
+    >>> range_p([1.96, 1.96], group_count=2).round(3).tolist()
+    [0.05, 0.05]
+    >>> range_p(2.85, group_count=6).round(3).tolist()
+    0.05
+    """
+    distance = np.sqrt(2) * np.abs(np.asarray(z, dtype=np.float64))[..., np.newaxis]
+    top = np.arange(LOWEST_NORMAL, HIGHEST_NORMAL, NORMAL_STEP)
+    # The largest is at `top`, and not all others lie within `distance` below it. Written so that
+    # nothing is subtracted from 1 where the p-value is small.
+    density = np.exp(-(top**2) / 2 + (group_count - 1) * log_ndtr(top)) / np.sqrt(2 * np.pi)
+    beyond = ndtr(top - distance) / ndtr(top)
+    some_beyond = -np.expm1((group_count - 1) * np.log1p(-np.minimum(beyond, 1 - 1e-16)))
+    return np.asarray(
+        np.minimum(group_count * NORMAL_STEP * (density * some_beyond).sum(axis=-1), 1.0)
+    )
+
+
+@cache
+def range_z(group_count: int, *, confidence: float = 0.95) -> float:
+    """Return the |z| at which `range_p` is 1 - confidence.
+
+    Examples
+    --------
+    >>> round(range_z(2), 2), round(range_z(6), 2)
+    (1.96, 2.85)
+    """
+    alpha = 1 - confidence
+    return float(
+        bisect(
+            lambda z: range_p(z, group_count=group_count) > alpha,
+            low=np.zeros(()),
+            high=np.full((), HIGHEST_NORMAL),
+            halvings=50,
+        )
+    )
 
 
 def bisect(

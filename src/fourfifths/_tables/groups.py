@@ -1,81 +1,274 @@
-"""Groups: who is compared with whom.
+"""Who is compared with whom: which column plays which part, and who belongs to which group.
+
+From top to bottom: the roles of the columns, checked once, before anything is counted (`Roles`,
+`assign_roles`); the values of these columns as people mean them (`prepare`, `as_meant`); who was
+selected (`choose_favorable`); the groups and their sums (`Attribute`, `Tally`); and the reference
+that all other groups are compared with (`choose_reference`). Audits, certificates, repairs and
+trade-offs all choose by these functions.
 
 A group is one value of a protected column, or a tuple of values of several columns. A numeric
-column is first cut into bands. The reference is the group that all others are compared with;
-audits, certificates, repairs and trade-offs choose it with the same function.
+column is first cut into bands (`bands.py`). The roles that a shipped data set defines for its own
+columns are filled in here, and only here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._tables.counts import MISSING, Counts, banding_advice
+from fourfifths._tables.bands import Bands, age_advice, name_bands, with_bands
+from fourfifths._tables.counts import (
+    MISSING,
+    SELECTED,
+    CountedColumn,
+    Counts,
+    banding_advice,
+    check_no_totals,
+    count,
+)
 from fourfifths._tables.table import Table, Value
-from fourfifths._tables.values import are_dates, folded, is_date, is_text, read_dates
-from fourfifths._text import listed, nearest, number_text
-from fourfifths.errors import ColumnError, FourfifthsError, GroupError, OptionError
+from fourfifths._tables.values import (
+    Reading,
+    are_dates,
+    folded,
+    is_date,
+    is_number,
+    occurring_tokens,
+    spellings_of,
+    unknown_tokens,
+    with_room_for_null,
+    with_spellings,
+    without_missing,
+)
+from fourfifths._text import listed, nearest
+from fourfifths.errors import ColumnError, FourfifthsError, GroupError, OptionError, OutcomeError
 
 Group: TypeAlias = tuple[Value, ...]
 ALL_OTHERS = "(all others)"
 MAX_NUMERIC_GROUPS = 20
-MAX_AGE = 120
-MAX_BIRTH_DATES = 100_000  # more different days than people alive have been born on
+# Pairs of outcomes in which the second is so clearly the favorable one that it need not be named.
+# Of the plain answers it is only if the column's name does not say the opposite: see UNFAVORABLE.
+PLAIN_ANSWERS = (
+    ("0", "1"),
+    ("0.0", "1.0"),
+    ("false", "true"),
+    ("no", "yes"),
+    ("n", "y"),
+)
+PLAIN_PAIRS = (
+    *((no, yes) for yes in ("selected", "accepted") for no in (f"not {yes}", "rejected")),
+    *((no, yes) for yes in ("approved", "granted") for no in (f"not {yes}", "denied", "rejected")),
+    *((no, "approved") for no in ("declined", "disapproved")),
+    *((no, "hired") for no in ("not hired", "rejected", "no hire")),
+    *((no, "admitted") for no in ("not admitted", "rejected", "denied")),
+    *((f"not {yes}", yes) for yes in ("offered", "promoted", "interviewed", "shortlisted")),
+    *((no, "offered") for no in ("rejected", "no offer")),
+    ("no offer", "offer"),
+    ("refused", "granted"),
+    ("no hire", "hire"),
+    ("reject", "hire"),
+    ("reject", "accept"),
+    ("reject", "select"),
+    ("deny", "approve"),
+    ("not passed", "passed"),
+    ("fail", "pass"),
+    ("failed", "passed"),
+    ("unsuccessful", "successful"),
+)
+# Words in the name of an outcome whose "yes" is bad for the person: 1 in such a column is asked
+# about. As the name's words begin: "recid" is also recidivism, "terminat" terminated.
+UNFAVORABLE = (
+    *("arrest", "attrit", "bad", "ban", "charged", "churn", "convict", "declin", "default"),
+    *("delinquen", "demot", "denial", "denied", "deny", "disciplin", "dismiss", "disqualif"),
+    *("evict", "exclu", "expel", "fail", "fired", "flag", "fraud", "incarcerat", "inelig", "jail"),
+    *("laid", "layoff", "loss", "neg", "no", "non", "not", "penal", "recid", "refus", "reject"),
+    *("reoffen", "risk", "separat", "suspen", "terminat", "unfavo", "unsuccess", "violat"),
+    *("withdraw", "withdrew", "adverse", "bankrupt", "complain", "late", "overdue", "warning"),
+)
+# Of these, only the whole word counts: "noted", "negotiated" and "latest" are something else.
+WHOLE_WORDS = frozenset({"bad", "ban", "flag", "late", "neg", "no", "non", "not", "loss", "risk"})
+NAME_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bands:
-    """The groups that a numeric column is cut into; an edge belongs to the group above it.
+class Roles:
+    """The roles of a table's columns, with the defaults of a shipped data set filled in.
 
     Attributes
     ----------
-    column : str
-    edges : tuple of float
-        Rising.
-    on : date or None
-        A day: the column holds dates of birth, and its numbers are ages on that day, in completed
-        years.
+    protected : tuple of str
+    outcome : str or None
+        None where a score takes its place, or where none is needed.
+    favorable : Any
+        A value, or several in a list; None where it is to be chosen from the values of the outcome.
+    reference : mapping of str to value
+        The groups that the user designated.
+    default_reference : mapping of str to value
+        Those that the data set designates, for rules that need one.
+    weights, within, score : str or None
+    bands : mapping of str to Bands
+        Of the protected columns that are cut into groups.
+    unknown : tuple
+        Values that mean missing, in every column.
+    counts : mapping of {"n", "selected", "not_selected"} to str
+        The columns of a table with one row per group; empty for a table of persons.
+    not_features : tuple of str
+        Columns that are never features by default: the protected columns, the outcome, and the
+        other protected columns and the split of a data set.
     """
 
-    column: str
-    edges: tuple[float, ...]
-    on: date | None = None
+    protected: tuple[str, ...]
+    outcome: str | None
+    favorable: Any
+    reference: Mapping[str, Any]
+    default_reference: Mapping[str, Any]
+    weights: str | None
+    within: str | None
+    score: str | None
+    bands: Mapping[str, Bands]
+    unknown: tuple[Value, ...]
+    counts: Mapping[CountedColumn, str]
+    not_features: tuple[str, ...]
 
-    @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """The names of the groups.
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns whose values are counted apart as people wrote them: not numbers in bands."""
+        keys = (*self.protected, *(name for name in (self.within, self.outcome) if name))
+        return tuple(name for name in keys if name not in self.bands)
 
-        Examples
-        --------
-        >>> Bands(column="age", edges=(26, 40)).labels
-        ('under 26', '26 to under 40', '40 and over')
-        """
-        texts = [number_text(edge) for edge in self.edges]
-        return (
-            f"under {texts[0]}",
-            *(f"{low} to under {high}" for low, high in pairwise(texts)),
-            f"{texts[-1]} and over",
+    @property
+    def designated(self) -> Mapping[str, Any]:
+        """The user's reference groups, then the data set's."""
+        return {**self.default_reference, **self.reference}
+
+
+def assign_roles(
+    table: Table,
+    *,
+    protected: str | Sequence[str] | None,
+    outcome: str | None,
+    favorable: Any,
+    reference: Any,
+    bands: Mapping[str, Sequence[float]] | None,
+    ages: Mapping[str, date | str] | None = None,
+    counts: Mapping[CountedColumn, str] | None = None,
+    unknown: Any = (),
+    weights: str | None = None,
+    within: str | None = None,
+    score: str | None = None,
+    outcome_is: Literal["needed", "optional", "the score"] = "needed",
+) -> Roles:
+    """Check the columns and fill in the defaults of a shipped data set."""
+    dataset = table.dataset
+    columns = protected_columns(table, protected)
+    if counts is not None:
+        clashing = {"outcome": outcome, "favorable": favorable, "weights": weights, "score": score}
+        outcome = _counted_outcome(counts, clashing)
+        favorable = SELECTED
+    elif outcome_is == "the score":
+        # The outcome will be "above the median", a truth value.
+        favorable = True
+    else:
+        if outcome is None and dataset:
+            outcome = dataset.outcome
+        if dataset and favorable is None and outcome == dataset.outcome:
+            favorable = dataset.favorable
+        if outcome is None and outcome_is == "needed":
+            raise ColumnError(
+                f"outcome: name the column that says who was selected (columns of {table.name}: "
+                f"{listed(table.columns)})"
+            )
+    user_bands = read_bands(bands, ages)
+    # A data set's reference is a group of its own bands, so other bands make it void.
+    default_reference = {
+        column: group
+        for column, group in (dataset.reference if dataset else {}).items()
+        if column not in user_bands
+    }
+    default_bands = {
+        column: cut
+        for column, cut in read_bands(dataset.bands if dataset else {}).items()
+        if column in columns
+    }
+    not_features = [*columns, *([outcome] if outcome else [])]
+    if dataset:
+        not_features += [*dataset.protected, *dataset.other_protected]
+        not_features += [dataset.split] if dataset.split else []
+    roles = Roles(
+        protected=columns,
+        outcome=outcome,
+        favorable=favorable,
+        reference=_reference_mapping(reference, columns),
+        default_reference=default_reference,
+        weights=weights,
+        within=within,
+        score=score,
+        bands=default_bands | user_bands,
+        unknown=unknown_tokens(unknown),
+        counts=dict(counts or {}),
+        not_features=tuple(dict.fromkeys(not_features)),
+    )
+    _check_columns(table, roles)
+    return roles
+
+
+def protected_columns(table: Table, protected: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the protected columns: those given, or those of the data set."""
+    if protected is None:
+        protected = table.dataset.protected if table.dataset else ()
+    columns = (protected,) if isinstance(protected, str) else protected
+    if not isinstance(columns, Iterable) or not all(isinstance(name, str) for name in columns):
+        raise ColumnError(f"protected={protected!r}: expected the name of a column, or several")
+    columns = tuple(dict.fromkeys(columns))
+    if not columns:
+        raise ColumnError(
+            f"protected: name at least one column of {table.name} ({listed(table.columns)})"
         )
+    return columns
 
-    def expression(self, value: nw.Expr) -> nw.Expr:
-        """Return the code of each row's group, null where the value is missing."""
-        reached = [(value >= edge).cast(nw.Int64()) for edge in self.edges]
-        return nw.when(~value.is_null()).then(nw.sum_horizontal(*reached))
 
-    def labels_of(self, numbers: FloatArray) -> Any:
-        """Return the name of each row's group, None where the number is missing."""
-        labels = np.array([*self.labels, None], dtype=object)
-        # "right": a number equal to an edge belongs to the group above it, as in `expression`.
-        codes = np.searchsorted(self.edges, numbers, side="right")
-        return labels[np.where(np.isnan(numbers), len(self.labels), codes)]
+def _counted_outcome(counts: Mapping[CountedColumn, str], clashing: Mapping[str, Any]) -> str:
+    """Check the columns of a table with one row per group; return the one that is the outcome."""
+    names = (("n", "selected"), ("not_selected", "selected"))
+    if not isinstance(counts, Mapping) or tuple(sorted(counts)) not in names:
+        raise OptionError(
+            f"counts={counts!r}: expected the columns of two numbers, as in counts={{'n': "
+            "'Applicants', 'selected': 'Hired'}, or 'selected' and 'not_selected'"
+        )
+    for name, value in clashing.items():
+        if value is not None:
+            raise OptionError(
+                f"counts={dict(counts)!r}, {name}={value!r}: the counts say who was selected; "
+                f"leave {name} out"
+            )
+    return counts["selected"]
+
+
+def _reference_mapping(reference: Any, protected: tuple[str, ...]) -> Mapping[str, Any]:
+    if reference is None:
+        return {}
+    if isinstance(reference, Mapping):
+        for column in reference:
+            if column not in protected:
+                raise ColumnError(
+                    f"reference: {column!r} is not a protected column; expected {listed(protected)}"
+                )
+        return reference
+    if len(protected) > 1:
+        raise OptionError(
+            f"reference={reference!r}: with several protected columns, say which it belongs to: "
+            f"reference={{{protected[0]!r}: ...}}"
+        )
+    return {protected[0]: reference}
 
 
 def read_bands(
@@ -115,38 +308,6 @@ def read_bands(
     return checked
 
 
-def edges_of(bands: Mapping[str, Bands]) -> dict[str, list[float]]:
-    """Return the edges of each column: the argument `bands` that makes these bands again."""
-    return {column: list(cut.edges) for column, cut in bands.items()}
-
-
-def days_of_ages(bands: Mapping[str, Bands]) -> dict[str, str]:
-    """Return the day of each column of dates: the argument `ages` that makes these bands again."""
-    return {column: cut.on.isoformat() for column, cut in bands.items() if cut.on is not None}
-
-
-def check_banded(bands: Mapping[str, Any], columns: Sequence[str]) -> None:
-    """Raise if bands are given for a column that no groups are made of."""
-    for column in bands:
-        if column not in columns:
-            raise ColumnError(
-                f"bands: {column!r} is not a protected column; expected {listed(columns)}"
-            )
-
-
-def with_bands(table: Table, bands: Mapping[str, Bands]) -> Table:
-    """Return the table with each banded column replaced by the codes of its groups."""
-    for column, cut in bands.items():
-        if cut.on is not None:
-            table = with_ages(table, column, cut.on)
-        else:
-            if is_date(table.dtype(table.column(column, "bands"))):
-                raise ColumnError(f"bands: {column!r} holds dates; {age_advice(column)}")
-            table = table.with_numbers(column, "bands")
-        table = table.with_column(column, cut.expression(table.col(column)))
-    return table
-
-
 def read_day(column: str, day: Any) -> date:
     """Return the day on which ages count."""
     if isinstance(day, datetime):
@@ -161,83 +322,284 @@ def read_day(column: str, day: Any) -> date:
         ) from None
 
 
-def age_advice(column: str) -> str:
-    """Say how to make groups of dates of birth."""
-    return (
-        "if they are dates of birth, say on which day ages count and where they are cut: "
-        f"ages={{{column!r}: '2026-01-01'}}, bands={{{column!r}: [40]}}"
-    )
+def edges_of(bands: Mapping[str, Bands]) -> dict[str, list[float]]:
+    """Return the edges of each column: the argument `bands` that makes these bands again."""
+    return {column: list(cut.edges) for column, cut in bands.items()}
 
 
-def completed_years(born: date, on: date) -> int:
-    """Return an age in completed years; a person born on 29 February turns a year older on 1 March.
-
-    Examples
-    --------
-    >>> completed_years(date(1984, 2, 29), date(2024, 2, 28))
-    39
-    >>> completed_years(date(1985, 2, 28), date(2025, 2, 28))
-    40
-    """
-    return on.year - born.year - ((born.month, born.day) > (on.month, on.day))
+def days_of_ages(bands: Mapping[str, Bands]) -> dict[str, str]:
+    """Return the day of each column of dates: the argument `ages` that makes these bands again."""
+    return {column: cut.on.isoformat() for column, cut in bands.items() if cut.on is not None}
 
 
-def with_ages(table: Table, column: str, on: date) -> Table:
-    """Return the table with dates of birth replaced by ages, in completed years on a day."""
-    dtype, born = table.dtype(table.column(column, "ages")), table.col(column)
-    notes = table.notes
-    if is_date(dtype):
-        has_birthday_ahead = (born.dt.month() > on.month) | (
-            (born.dt.month() == on.month) & (born.dt.day() > on.day)
-        )
-        age = (on.year - born.dt.year() - has_birthday_ahead.cast(nw.Int64())).cast(nw.Float64())
-    elif is_text(dtype) or dtype == nw.Object:  # pandas holds Python's dates as objects
-        text = born.cast(nw.String())
-        distinct = table.frame.filter(~born.is_null()).select(text.alias("text"))
-        counted = distinct.group_by("text").agg(nw.len().alias("rows")).head(MAX_BIRTH_DATES + 1)
-        row_counts: dict[str, int] = dict(table.rows(counted))
-        if len(row_counts) > MAX_BIRTH_DATES:
+def _check_columns(table: Table, roles: Roles) -> None:
+    """Check that each column exists and that none has two roles."""
+    assignments = [("protected", column) for column in roles.protected]
+    for role in ("outcome", "weights", "within", "score"):
+        column = getattr(roles, role)
+        if column is not None and not (role == "outcome" and roles.counts):
+            assignments.append((role, column))
+    assignments += [("counts", column) for column in roles.counts.values()]
+    role_of: dict[str, str] = {}
+    for role, column in assignments:
+        kind = table.dtype(table.column(column, role))
+        if kind.is_nested():
+            raise ColumnError(f"{role}={column!r}: expected plain values, found {kind}")
+        if role == "protected" and is_date(kind) and column not in roles.bands:
+            raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
+        if column in role_of:
             raise ColumnError(
-                f"ages: column {column!r} has more than {MAX_BIRTH_DATES:,} different values; "
-                "expected dates of birth"
+                f"{role_of[column]}={column!r} and {role}={column!r}: the same column cannot be "
+                "both"
             )
-        days = read_dates(column, sorted(row_counts), table.reading.known)
-        missing = [value for value in sorted(row_counts) if value not in days]
-        if missing:
-            rows = sum(row_counts[value] for value in missing)
-            note = f"column {column!r}: {listed(missing, limit=3)} taken for missing ({rows} rows)"
-            notes = (*notes, note)
-        texts_of_age: dict[int, list[str]] = {}
-        for value, day in days.items():
-            texts_of_age.setdefault(completed_years(day, on), []).append(value)
-        age = nw.lit(None, nw.Float64())
-        for years, texts in texts_of_age.items():
-            age = nw.when(text.is_in(texts)).then(nw.lit(float(years))).otherwise(age)
-    else:
-        raise ColumnError(f"ages: column {column!r} holds {dtype}; expected dates of birth")
-    table = replace(table.with_column(column, age), notes=notes)
-    ages = table.col(column)
-    wrong = table.frame.select(
-        (ages < 0).cast(nw.Int64()).sum().alias("unborn"),
-        (ages > MAX_AGE).cast(nw.Int64()).sum().alias("old"),
-    )
-    unborn, old = (int(rows or 0) for rows in table.rows(wrong)[0])
-    if unborn or old:
-        rows, fault = (unborn, f"after {on}") if unborn else (old, f"over {MAX_AGE} years before")
-        raise ColumnError(
-            f"ages: column {column!r}: {rows:,} dates of birth are {fault}"
-            f"{'' if unborn else f' {on}'}; correct or empty these cells, or give another day"
+        role_of[column] = role
+    check_banded(roles.bands, roles.protected)
+
+
+def check_banded(bands: Mapping[str, Any], columns: Sequence[str]) -> None:
+    """Raise if bands are given for a column that no groups are made of."""
+    for column in bands:
+        if column not in columns:
+            raise ColumnError(
+                f"bands: {column!r} is not a protected column; expected {listed(columns)}"
+            )
+
+
+def prepare(table: Table, roles: Roles, features: Iterable[str] = ()) -> Table:
+    """Return the table ready to be counted: missing numbers null, protected numbers in bands.
+
+    Blank texts and the user's tokens for "not known" stay in the columns that are counted: `count`
+    and `as_meant` take them out of the counts, where there are few values to look at.
+    """
+    number_columns = [*roles.bands, roles.weights, roles.score, *roles.counts.values(), *features]
+    named_columns = [column for column in dict.fromkeys(number_columns) if column is not None]
+    # In this order, because a token like -1 must not fall into the lowest band.
+    table = table.with_missing(named_columns, roles.unknown)
+    return with_bands(table, roles.bands) if roles.bands else table
+
+
+def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
+    """Return the counts with values as people mean them.
+
+    Bands have their names. Values that differ only in case or in spaces are one, and those that
+    mean "not known" are missing.
+
+    Parameters
+    ----------
+    counts : Counts
+        Of the table that `prepare` returned.
+    roles : Roles
+    table : Table
+        As it was opened.
+    """
+    matched = list[Value]()
+    values = list[Value]()
+    for key in roles.keys:
+        if key not in counts.values:
+            continue
+        if roles.weights is not None and counts.exact and key != roles.outcome:
+            check_no_totals(counts, key, table.reading.known)
+        spellings = spellings_of(
+            key,
+            counts.rows_of(key),
+            role="outcome" if key == roles.outcome else "group",
+            unknown=roles.unknown,
+            reading=table.reading,
         )
+        matched += spellings.matched
+        values += counts.values[key]
+        counts = counts.respelled(key, spellings)
+    for token in roles.unknown:
+        if token not in matched and not _occurs(table, token, roles):
+            raise unmatched_token(token, values)
+    return name_bands(counts, roles.bands) if roles.bands else counts
+
+
+def unmatched_token(token: Value, values: Iterable[Value]) -> OptionError:
+    """Return the error for a token of `unknown` that is not one of the values, with the nearest."""
+    return OptionError(
+        f"unknown={token!r}: never occurs in the columns that are used; correct it, or leave it "
+        f"out{nearest(token, values)}"
+    )
+
+
+def check_tokens(frame: nw.DataFrame[Any], unknown: Sequence[Value]) -> None:
+    """Raise if a token of `unknown` is in no column of a table in memory."""
+    for token in unknown:
+        if not occurring_tokens(frame, [token]):
+            raise unmatched_token(token, ())
+
+
+def _occurs(table: Table, token: Value, roles: Roles) -> bool:
+    """Return whether a token is in any column, of those whose values are not counted apart."""
+    for name in table.columns:
+        if name in roles.keys or table.dtype(name).is_nested():
+            continue
+        # What is missing with the token and not without it.
+        column, dtype = table.col(name), table.dtype(name)
+        without = without_missing(column, dtype)
+        is_token = ~without.is_null() & without_missing(column, dtype, [token]).is_null()
+        frame = with_room_for_null(table.frame, table.names[name]).filter(is_token)
+        if table.rows(frame.select(table.names[name]).head(1)):
+            return True
+    return False
+
+
+def unknown_members(table: Table, roles: Roles) -> Table:
+    """Return the table with protected values null that are blank or mean "not known"."""
+    table = table.with_missing(roles.protected, ())
+    for name in roles.protected:
+        if name in roles.bands:
+            continue
+        spellings = spellings_of(
+            name,
+            count(table, [name]).rows_of(name),
+            role="group",
+            unknown=roles.unknown,
+            reading=table.reading,
+        )
+        if spellings.unknown:
+            column = table.col(name)
+            is_unknown = column.is_in(list(spellings.unknown))
+            table = table.with_column(name, nw.when(~is_unknown).then(column))
     return table
 
 
-def name_bands(counts: Counts, bands: Mapping[str, Bands]) -> Counts:
-    """Put the names of banded groups in the place of their codes."""
-    values, members = dict(counts.values), dict(counts.members)
-    for column, cut in bands.items():
-        members[column] = tuple((code,) for code in values[column])
-        values[column] = tuple(cut.labels[int(code)] for code in values[column])
-    return replace(counts, values=values, members=members)
+def choose_favorable(outcome: str, favorable: Any, values: Sequence[Value]) -> tuple[Value, ...]:
+    """Return the values of the outcome that mean selected; mostly it is one."""
+    if not values:
+        raise OutcomeError(f"outcome={outcome!r}: every value is missing")
+    if isinstance(favorable, np.ndarray):
+        favorable = favorable.tolist()
+    is_list = isinstance(favorable, list | tuple)
+    if isinstance(favorable, set | frozenset | Mapping) or (is_list and not favorable):
+        raise OutcomeError(
+            f"favorable={favorable!r}: expected a value of outcome {outcome!r}, or several in a "
+            "list"
+        )
+    if favorable is not None:
+        return _favorable_among(values, favorable if is_list else [favorable], outcome)
+    texts = tuple(folded(str(value)) for value in values)
+    for pairs in (PLAIN_ANSWERS, PLAIN_PAIRS):
+        for pair in pairs:
+            if len(values) != 2 or set(texts) != set(pair):
+                continue
+            chosen = values[texts.index(pair[1])]
+            words = unfavorable_words(outcome) if pairs is PLAIN_ANSWERS else []
+            if words:
+                raise OutcomeError(
+                    f"outcome={outcome!r}: {str(chosen)!r} may be bad for a person here, because "
+                    f"of {words[0]!r} in the name; say which value is favorable, as in "
+                    f"favorable={str(values[1 - texts.index(pair[1])])!r}"
+                )
+            return (chosen,)
+    if len(values) == 1:
+        raise OutcomeError(
+            f"outcome={outcome!r}: holds only {str(values[0])!r}; expected who was selected and "
+            "who was not (a blank is missing, not a no)"
+        )
+    raise OutcomeError(
+        f"outcome={outcome!r}: holds {len(values)} values, {listed(values)}; say which one is "
+        f"favorable, as in favorable={str(values[0])!r}{_counts_advice(outcome, values)}"
+    )
+
+
+def _favorable_among(
+    values: Sequence[Value], favorable: Sequence[Any], outcome: str
+) -> tuple[Value, ...]:
+    """Return the values that the user's names mean; two names must not mean the same."""
+    meant: dict[Value, Any] = {}
+    for name in favorable:
+        message = f"favorable={name!r}: never occurs in outcome {outcome!r}"
+        value = find_value(name, values, message=message, error=OutcomeError)
+        if value in meant:
+            raise OutcomeError(
+                f"favorable={list(favorable)!r}: {meant[value]!r} and {name!r} are the same value "
+                f"of outcome {outcome!r}; give each value once"
+            )
+        meant[value] = name
+    if len(meant) == len(values) > 1:
+        raise OutcomeError(
+            f"favorable={list(favorable)!r}: these are all values of outcome {outcome!r}, so "
+            "everyone would count as selected; leave out the unfavorable one"
+        )
+    return tuple(meant)
+
+
+def _counts_advice(outcome: str, values: Sequence[Value]) -> str:
+    """Say how to enter numbers of persons, if the outcome looks like them."""
+    are_numbers = all(is_number(value) and float(value) >= 0 for value in values)
+    if len(values) < 3 or not are_numbers:
+        return ""
+    return (
+        f"; if it is a number of persons, give counts={{'n': ..., 'selected': {outcome!r}}} instead"
+    )
+
+
+def unfavorable_words(name: str) -> list[str]:
+    """Return the words in the name of an outcome that make "yes" bad for a person.
+
+    Examples
+    --------
+    >>> [unfavorable_words(name) for name in ("two_year_recid", "LoanDefault", "notified")]
+    [['recid'], ['Default'], []]
+    """
+    return [
+        word
+        for word in NAME_WORDS.findall(name)
+        if any(
+            word.lower() == start if start in WHOLE_WORDS else word.lower().startswith(start)
+            for start in UNFAVORABLE
+        )
+    ]
+
+
+def favorable_cells(counts: Counts, outcome: str, favorable: Sequence[Value]) -> BoolArray:
+    """Mark the cells of the counts whose outcome is one of the favorable values."""
+    values = counts.values[outcome]
+    codes = [values.index(value) for value in favorable if value in values]
+    return np.isin(counts.codes[outcome], codes)
+
+
+def favorable_names(favorable: Sequence[Value]) -> str | tuple[str, ...]:
+    """Return the favorable values as a result holds them: one text, or a tuple of several.
+
+    Examples
+    --------
+    >>> favorable_names([1]), favorable_names(["Hired", "Offer declined"])
+    ('1', ('Hired', 'Offer declined'))
+    """
+    names = tuple(str(value) for value in favorable)
+    return names[0] if len(names) == 1 else names
+
+
+def outcome_of(
+    column: nw.Series[Any],
+    favorable: Any,
+    unknown: Sequence[Value] = (),
+    reading: Reading | None = None,
+    notes: list[str] | None = None,
+    row_counts: IntArray | None = None,
+) -> tuple[BoolArray, BoolArray, tuple[Value, ...]]:
+    """Return which rows have an outcome, which have a favorable one, and the favorable values.
+
+    What was assumed about the values is added to `notes`. `row_counts` as in `with_spellings`.
+    """
+    column, spellings = with_spellings(
+        column,
+        role="outcome",
+        unknown=unknown,
+        reading=reading or Reading(),
+        row_counts=row_counts,
+    )
+    if notes is not None:
+        notes += spellings.notes
+    is_known = ~np.asarray(column.is_null().to_numpy(), dtype=bool)
+    chosen = choose_favorable(str(column.name), favorable, sorted(spellings.values, key=str))
+    selected = np.zeros(is_known.shape, dtype=bool)
+    for value in chosen:
+        selected |= np.asarray((column == value).fill_null(value=False).to_numpy(), dtype=bool)
+    return is_known, selected, chosen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,28 +654,6 @@ class Attribute:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tally:
-    """Rows and selections per group.
-
-    Attributes
-    ----------
-    rows, rows_selected : float array
-        Number of persons: rows of the table, or the sum of weights that are counts.
-    weight, weight_selected : float array
-        Sum of weights; rates are ratios of these.
-    effective : float array
-        The effective sample size: this many persons, each counted once, would give a rate of the
-        same variance, linearised. `rows` where persons are counted.
-    """
-
-    rows: FloatArray
-    rows_selected: FloatArray
-    weight: FloatArray
-    weight_selected: FloatArray
-    effective: FloatArray
-
-
 def label(group: Group) -> str:
     """Return a group's name for people.
 
@@ -358,6 +698,58 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
     return [*single, *joint]
 
 
+def _check_groups(column: str, values: tuple[Value, ...]) -> None:
+    if len(values) < 2:
+        content = f"only {str(values[0])!r}" if values else "nothing but missing values"
+        raise GroupError(
+            f"protected={column!r}: the column holds {content}; expected at least two groups"
+        )
+    if are_dates(values):
+        raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
+    numbers = [number for number in map(_number, values) if number is not None]
+    if len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
+        raise ColumnError(
+            f"protected={column!r}: a numeric column with {len(values)} different values; "
+            + banding_advice(column, numbers)
+        )
+
+
+def compatible(attribute: Attribute, counts: Counts, group: int) -> BoolArray:
+    """Mark the cells of unknown membership that could belong to the group.
+
+    In a joint group, one column may be known and rule the group out.
+    """
+    possible: BoolArray = attribute.codes == MISSING
+    if len(attribute.protected) == 1:
+        return possible
+    for column, value in zip(attribute.protected, attribute.groups[group], strict=True):
+        codes = counts.codes[column]
+        possible = possible & ((codes == MISSING) | (codes == counts.values[column].index(value)))
+    return possible
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """Rows and selections per group.
+
+    Attributes
+    ----------
+    rows, rows_selected : float array
+        Number of persons: rows of the table, or the sum of weights that are counts.
+    weight, weight_selected : float array
+        Sum of weights; rates are ratios of these.
+    effective : float array
+        The effective sample size: this many persons, each counted once, would give a rate of the
+        same variance, linearised. `rows` where persons are counted.
+    """
+
+    rows: FloatArray
+    rows_selected: FloatArray
+    weight: FloatArray
+    weight_selected: FloatArray
+    effective: FloatArray
+
+
 def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int) -> Tally:
     """Sum the cells of each group; `selected` marks the cells with the favorable outcome."""
     is_known = codes != MISSING
@@ -388,59 +780,6 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
         weight_selected=weight_selected,
         effective=effective,
     )
-
-
-def compatible(attribute: Attribute, counts: Counts, group: int) -> BoolArray:
-    """Mark the cells of unknown membership that could belong to the group.
-
-    In a joint group, one column may be known and rule the group out.
-    """
-    possible: BoolArray = attribute.codes == MISSING
-    if len(attribute.protected) == 1:
-        return possible
-    for column, value in zip(attribute.protected, attribute.groups[group], strict=True):
-        codes = counts.codes[column]
-        possible = possible & ((codes == MISSING) | (codes == counts.values[column].index(value)))
-    return possible
-
-
-def find_value(
-    name: Any,
-    values: Sequence[Value],
-    *,
-    message: str,
-    error: type[FourfifthsError] = GroupError,
-) -> Value:
-    """Return the value that the user's `name` means: the same value, text or number.
-
-    The shell and saved files know only texts, so "1" may have to mean 1 or 1.0; and of a text, case
-    and spaces may differ. If no value, or more than one, is meant, raise `error` with the message
-    and the values that there are.
-    """
-    same = [
-        value
-        for value in values
-        if value == name and isinstance(value, bool) == isinstance(name, bool)
-    ]
-    # "true" means True, but a text "true" does not mean another text "True".
-    same_text = [
-        value
-        for value in values
-        if str(value) == str(name)
-        or (isinstance(value, bool) and str(value).lower() == str(name).lower())
-    ]
-    number = _number(name)
-    same_number = [value for value in values if number is not None and _number(value) == number]
-    same_folded = [
-        value
-        for value in values
-        if isinstance(value, str) and isinstance(name, str) and folded(value) == folded(name)
-    ]
-    # The strictest reading that leaves one value: both 1 and "1" may be there.
-    for matches in (same, same_text, same_number, same_folded):
-        if len(matches) == 1:
-            return matches[0]
-    raise error(f"{message}{nearest(name, values)} (values: {listed(values)})")
 
 
 def choose_reference(
@@ -496,20 +835,43 @@ def choose_reference(
     )
 
 
-def _check_groups(column: str, values: tuple[Value, ...]) -> None:
-    if len(values) < 2:
-        content = f"only {str(values[0])!r}" if values else "nothing but missing values"
-        raise GroupError(
-            f"protected={column!r}: the column holds {content}; expected at least two groups"
-        )
-    if are_dates(values):
-        raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
-    numbers = [number for number in map(_number, values) if number is not None]
-    if len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
-        raise ColumnError(
-            f"protected={column!r}: a numeric column with {len(values)} different values; "
-            + banding_advice(column, numbers)
-        )
+def find_value(
+    name: Any,
+    values: Sequence[Value],
+    *,
+    message: str,
+    error: type[FourfifthsError] = GroupError,
+) -> Value:
+    """Return the value that the user's `name` means: the same value, text or number.
+
+    The shell and saved files know only texts, so "1" may have to mean 1 or 1.0; and of a text, case
+    and spaces may differ. If no value, or more than one, is meant, raise `error` with the message
+    and the values that there are.
+    """
+    same = [
+        value
+        for value in values
+        if value == name and isinstance(value, bool) == isinstance(name, bool)
+    ]
+    # "true" means True, but a text "true" does not mean another text "True".
+    same_text = [
+        value
+        for value in values
+        if str(value) == str(name)
+        or (isinstance(value, bool) and str(value).lower() == str(name).lower())
+    ]
+    number = _number(name)
+    same_number = [value for value in values if number is not None and _number(value) == number]
+    same_folded = [
+        value
+        for value in values
+        if isinstance(value, str) and isinstance(name, str) and folded(value) == folded(name)
+    ]
+    # The strictest reading that leaves one value: both 1 and "1" may be there.
+    for matches in (same, same_text, same_number, same_folded):
+        if len(matches) == 1:
+            return matches[0]
+    raise error(f"{message}{nearest(name, values)} (values: {listed(values)})")
 
 
 def _number(value: Value) -> float | None:

@@ -11,14 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import CodeArray, IntArray
-from fourfifths._tables.groups import (
-    Bands,
-    Group,
-    age_advice,
-    check_banded,
-    label,
-    with_bands,
-)
+from fourfifths._tables.bands import Bands, age_advice, with_bands
+from fourfifths._tables.groups import Group, check_banded, label
 from fourfifths._tables.load import Rows
 from fourfifths._tables.table import Value, open_table
 from fourfifths._tables.values import (

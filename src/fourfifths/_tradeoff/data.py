@@ -14,9 +14,14 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from fourfifths._arrays import BoolArray, CodeArray
 from fourfifths._certify.plan import choose_features
-from fourfifths._tables.groups import choose_reference
+from fourfifths._tables.groups import (
+    Roles,
+    assign_roles,
+    check_tokens,
+    choose_reference,
+    outcome_of,
+)
 from fourfifths._tables.load import load_rows, rows_of
-from fourfifths._tables.roles import Roles, assign_roles, check_tokens, outcome_of
 from fourfifths._tables.strata import Strata, fit_strata
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.types import ColumnType, check_finite

@@ -23,8 +23,7 @@ from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.fitted import Scope
 from fourfifths._repair.proof import MAX_STRATA
 from fourfifths._repair.repairer import Repairer
-from fourfifths._tables.groups import days_of_ages, edges_of
-from fourfifths._tables.roles import favorable_names
+from fourfifths._tables.groups import days_of_ages, edges_of, favorable_names
 from fourfifths._tables.table import TableLike
 from fourfifths._text import listed
 from fourfifths._tradeoff.data import Data, Split, read_data

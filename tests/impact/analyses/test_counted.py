@@ -13,7 +13,7 @@ from fourfifths._impact.analyses.counted import (
     with_meant_values,
 )
 from fourfifths._tables.counts import MISSING
-from fourfifths._tables.roles import assign_roles
+from fourfifths._tables.groups import assign_roles
 from fourfifths._tables.table import open_table
 
 

@@ -16,7 +16,7 @@ from fourfifths._evidence.templates.parts import (
     note_part,
     significance_part,
 )
-from fourfifths._report.rule import checklist_sections
+from fourfifths._report.impact import checklist_sections
 
 COVER = (
     *("organization", "position", "tool", "tool_version", "distribution_date", "period"),

@@ -11,7 +11,7 @@ from fourfifths._evidence.finding import finding_tone, summary, unknown_paragrap
 from fourfifths._evidence.method import CLOSING_LIMIT, LIMITS, METHOD
 from fourfifths._evidence.report import Field, Part, Report
 from fourfifths._evidence.templates.parts import attribute_parts, further_parts
-from fourfifths._report.rule import rule_paragraphs
+from fourfifths._report.impact import rule_paragraphs
 
 COVER = ("model", "model_version", "intended_use", "data_source", "period")
 

@@ -16,8 +16,9 @@ from fourfifths._report.impact import (
     finding_sentences,
     legend,
     pooling_sentences,
+    rule_line,
+    rule_paragraphs,
 )
-from fourfifths._report.rule import rule_line, rule_paragraphs
 from fourfifths._results import Result
 
 TITLES = {

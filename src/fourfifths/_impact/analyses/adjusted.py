@@ -16,11 +16,13 @@ from fourfifths._impact.analyses.counted import check_persons, count_persons, wi
 from fourfifths._results import Record, Result, flat, plain
 from fourfifths._stats.adjusted import AdjustedRates, adjusted_rates
 from fourfifths._tables.counts import MISSING, Counts, check_one_row_per_person
-from fourfifths._tables.groups import Attribute, attributes, choose_reference
-from fourfifths._tables.roles import (
+from fourfifths._tables.groups import (
+    Attribute,
     Roles,
     assign_roles,
+    attributes,
     choose_favorable,
+    choose_reference,
     favorable_cells,
     favorable_names,
 )

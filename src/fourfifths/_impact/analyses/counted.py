@@ -15,9 +15,9 @@ from fourfifths._arrays import IntArray
 from fourfifths._impact.impact import measure
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
+from fourfifths._tables.bands import with_bands
 from fourfifths._tables.counts import MAX_CELLS, Counts, WeightKind, count
-from fourfifths._tables.groups import with_bands
-from fourfifths._tables.roles import Roles, as_meant, protected_columns
+from fourfifths._tables.groups import Roles, as_meant, protected_columns
 from fourfifths._tables.table import Table
 from fourfifths._tables.values import spellings_of
 from fourfifths.errors import ColumnError, WeightsError

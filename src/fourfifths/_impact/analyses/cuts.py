@@ -21,17 +21,22 @@ from fourfifths._impact.analyses.counted import (
 )
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
 from fourfifths._impact.compare import reference_candidates
-from fourfifths._impact.impact import check_confidence
-from fourfifths._impact.profiles import RuleName, get_rule
+from fourfifths._impact.impact import check_confidence, get_rule
+from fourfifths._impact.profiles import RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
 from fourfifths._stats.cuts import rate_margin, ratio_band, runs
-from fourfifths._stats.proportions import divide
-from fourfifths._stats.ratio import ratio_interval
+from fourfifths._stats.proportions import divide, ratio_interval
 from fourfifths._tables.counts import MISSING
-from fourfifths._tables.groups import Attribute, Tally, attributes, choose_reference
-from fourfifths._tables.roles import Roles, assign_roles
+from fourfifths._tables.groups import (
+    Attribute,
+    Roles,
+    Tally,
+    assign_roles,
+    attributes,
+    choose_reference,
+)
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._text import number_text
 from fourfifths.errors import GroupError, OptionError

@@ -22,15 +22,17 @@ from fourfifths._stats.monitor import (
     log_evidence_below,
     ratio_limits,
 )
+from fourfifths._tables.bands import name_bands
 from fourfifths._tables.counts import MISSING, Counts
-from fourfifths._tables.groups import attributes, find_value, name_bands
-from fourfifths._tables.roles import (
+from fourfifths._tables.groups import (
     Roles,
     as_meant,
     assign_roles,
+    attributes,
     choose_favorable,
     favorable_cells,
     favorable_names,
+    find_value,
     prepare,
 )
 from fourfifths._tables.table import Table, TableLike, Value, open_table

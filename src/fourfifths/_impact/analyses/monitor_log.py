@@ -14,8 +14,7 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray
 from fourfifths._tables.files import write_whole
-from fourfifths._tables.groups import read_bands
-from fourfifths._tables.roles import favorable_names
+from fourfifths._tables.groups import favorable_names, read_bands
 from fourfifths._tables.values import unknown_tokens
 from fourfifths._text import listed, rows_have
 from fourfifths.errors import OptionError, TableError

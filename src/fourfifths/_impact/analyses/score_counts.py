@@ -16,7 +16,7 @@ import numpy as np
 from fourfifths._arrays import FloatArray
 from fourfifths._impact.analyses.counted import count_persons, with_meant_values
 from fourfifths._tables.counts import Counts
-from fourfifths._tables.roles import Roles
+from fourfifths._tables.groups import Roles
 from fourfifths._tables.table import Table
 from fourfifths._text import number_text
 from fourfifths.errors import ColumnError

@@ -21,13 +21,13 @@ from fourfifths._impact.analyses.counted import (
     merged_notes,
     with_meant_values,
 )
-from fourfifths._impact.impact import check_confidence
-from fourfifths._impact.profiles import RuleName, get_rule
+from fourfifths._impact.impact import check_confidence, get_rule
+from fourfifths._impact.profiles import RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
 from fourfifths._tables.counts import MISSING, Counts, WeightKind
-from fourfifths._tables.roles import (
+from fourfifths._tables.groups import (
     PLAIN_ANSWERS,
     PLAIN_PAIRS,
     Roles,

@@ -24,9 +24,9 @@ from fourfifths._stats.subgroups import (
     permuted_selections,
     ratio_upper_limits,
 )
+from fourfifths._tables.bands import Bands
 from fourfifths._tables.counts import MISSING, Counts, check_one_row_per_person
-from fourfifths._tables.groups import Bands
-from fourfifths._tables.roles import (
+from fourfifths._tables.groups import (
     Roles,
     as_meant,
     assign_roles,

@@ -11,8 +11,13 @@ import numpy as np
 from fourfifths._arrays import IntArray
 from fourfifths._impact.analyses.cuts import MAX_DENOMINATOR, AttributeCuts, CutRange, Cuts
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
-from fourfifths._report.impact import finding_sentences, rates_sheet
-from fourfifths._report.rule import checklist_sections, rule_line, rule_paragraphs
+from fourfifths._report.impact import (
+    checklist_sections,
+    finding_sentences,
+    rates_sheet,
+    rule_line,
+    rule_paragraphs,
+)
 from fourfifths._text import interval, number, number_text
 
 MAX_CUTS_SHOWN = 50

@@ -8,8 +8,13 @@ from fourfifths._impact.analyses.stages import BOTTOM_LINE, StageImpact, Stages
 from fourfifths._impact.result import AttributeImpact
 from fourfifths._impact.rules import REFERENCE
 from fourfifths._report.document import Document, Section, Sentence, Sheet, to_document
-from fourfifths._report.impact import finding_sentences, rates_sheet
-from fourfifths._report.rule import checklist_sections, rule_line, rule_paragraphs
+from fourfifths._report.impact import (
+    checklist_sections,
+    finding_sentences,
+    rates_sheet,
+    rule_line,
+    rule_paragraphs,
+)
 from fourfifths._text import UNDEFINED, number
 
 CLOSING = (

@@ -17,8 +17,8 @@ import narwhals as nw
 from fourfifths._arrays import IntArray
 from fourfifths._tables.engines.cells import Cells
 from fourfifths._tables.engines.digests import ColumnDigest
+from fourfifths._tables.groups import unmatched_token
 from fourfifths._tables.load import Rows
-from fourfifths._tables.roles import unmatched_token
 from fourfifths._tables.types import AskedType, ColumnType, type_of
 from fourfifths._tables.values import NumberFormat
 from fourfifths.errors import ColumnError

@@ -13,8 +13,8 @@ from fourfifths._arrays import IntArray
 from fourfifths._tables.engines.chunked import ChunkEngine
 from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import TableEngine
+from fourfifths._tables.groups import check_tokens
 from fourfifths._tables.load import Rows, load_rows
-from fourfifths._tables.roles import check_tokens
 from fourfifths._tables.table import Table
 from fourfifths._tables.values import Reading
 from fourfifths.errors import TableError
