@@ -3,17 +3,19 @@ from __future__ import annotations
 import math
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from counted import aggregated, frame, measure
+from pyarrow import parquet
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 import fourfifths
 from fourfifths._stats.proportions import ratio_interval
-from fourfifths._tables.counts import PROBED_ROWS, cells_by_sums
+from fourfifths._tables.counts import PROBED_ROWS, cells_by_sums, count
 from fourfifths._tables.table import open_table
 from fourfifths.errors import ColumnError, OptionError, WeightsError
 
@@ -180,14 +182,20 @@ def test_unknown_membership_is_bounded_by_weight():
 # --- a key that is 0 or 1 ---
 
 
-def cells_of(keys, columns, *, max_cells=100):
+@pytest.fixture
+def cells_of(tmp_path):
     """The cells by sums, as a mapping of their values to their rows; None if they are not so."""
-    table = open_table(duckdb.connect().from_arrow(pa.table(columns)))
-    cells = cells_by_sums(table, keys, max_cells=max_cells)
-    return None if cells is None else {cell[:-1]: cell[-1] for cell in cells}
+
+    def cells_of(keys, columns, *, max_cells=100):
+        parquet.write_table(pa.table(columns), tmp_path / "table.parquet")
+        table = open_table(tmp_path / "table.parquet")
+        cells = cells_by_sums(table, keys, max_cells=max_cells)
+        return None if cells is None else {cell[:-1]: cell[-1] for cell in cells}
+
+    return cells_of
 
 
-def test_cells_of_zeros_and_ones_are_sums():
+def test_cells_of_zeros_and_ones_are_sums(cells_of):
     columns = {"g": ["a", "a", "a", "b", "b", None], "hired": [0, 1, 1, None, 0, None]}
     expected = {("a", 0): 1, ("a", 1): 2, ("b", 0): 1, ("b", None): 1, (None, None): 1}
     assert cells_of(["g", "hired"], columns) == expected
@@ -195,36 +203,59 @@ def test_cells_of_zeros_and_ones_are_sums():
     assert cells_of(["hired", "g"], columns) == swapped
 
 
-def test_of_two_such_keys_the_last_is_summed():
+def test_of_two_such_keys_the_last_is_summed(cells_of):
     columns = {"age 40": [0, 1, 1], "x": [7, 7, 8], "hired": [1, 0, 0]}
     assert cells_of([*columns], columns) == {(0, 7, 1): 1, (1, 7, 0): 1, (1, 8, 0): 1}
 
 
 @pytest.mark.parametrize("late", [2, -1, 3, 2**40])
-def test_another_number_after_the_first_rows_is_seen(late):
+def test_another_number_after_the_first_rows_is_seen(late, cells_of, tmp_path):
     hired = [0, 1] * PROBED_ROWS
     columns = {"g": ["a", "b"] * PROBED_ROWS, "hired": [*hired[:-1], late]}
     assert cells_of(["g", "hired"], columns | {"hired": hired}) is not None
     assert cells_of(["g", "hired"], columns) is None
-    table = duckdb.connect().from_arrow(pa.table(columns))
-    audit = fourfifths.impact(table, protected="g", outcome="hired", favorable=late)
+    audit = fourfifths.impact(
+        tmp_path / "table.parquet", protected="g", outcome="hired", favorable=late
+    )
     assert [(group.group, group.selected) for group in audit["g"].groups] == [("a", 0), ("b", 1)]
 
 
-def test_cells_are_grouped_where_no_key_is_zero_or_one():
+def test_cells_are_grouped_where_no_key_is_zero_or_one(cells_of):
     assert cells_of(["g", "hired"], {"g": ["a", "b"], "hired": [1.0, 0.0]}) is None
     assert cells_of(["g", "hired"], {"g": ["a", "b"], "hired": [1, 2]}) is None
     assert cells_of(["hired"], {"hired": [1, 0]}) is None
 
 
-def test_more_groups_than_cells_may_be_are_left_to_the_error():
+def test_more_groups_than_cells_may_be_are_left_to_the_error(cells_of):
     columns = {"g": [str(index) for index in range(40)], "hired": [0, 1] * 20}
     assert cells_of(["g", "hired"], columns, max_cells=120) is not None
     assert cells_of(["g", "hired"], columns, max_cells=119) is None
 
 
 @pytest.mark.parametrize("type_name", ["int8", "uint8", "int64", "uint64"])
-def test_whole_numbers_of_any_width_are_summed(type_name):
+def test_whole_numbers_of_any_width_are_summed(type_name, cells_of):
     hired = pa.array([1, 0, 1, 1] * 100, type=type_name)
     columns = {"a'b \"c": ["x", "y", "x", "x"] * 100, "hired": hired}
     assert cells_of([*columns], columns) == {("x", 1): 300, ("y", 0): 100}
+
+
+def test_a_relation_that_can_be_read_only_once_is_read_once():
+    table = pa.table({"g": ["a", "b"] * 2_500, "hired": [0, 0, 1, 1] * 1_250})
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(500))
+    audit = fourfifths.impact(
+        duckdb.connect().from_arrow(reader), protected="g", outcome="hired", favorable=1
+    )
+    assert [(group.group, group.selected) for group in audit["g"].groups] == [
+        ("a", 1_250),
+        ("b", 1_250),
+    ]
+
+
+def test_cells_are_in_the_order_of_their_values():
+    columns = {"g": ["b", "a", None, "b", "a"], "n": [2, 2, 1, 1, 1], "w": [1.5, 2, 3, 4, 5]}
+    for table in (FRAMES[kind](columns) for kind in FRAMES):
+        counts = count(open_table(table), ["g", "n"], measures={"sum": nw.col("w")})
+        assert counts.values == {"g": ("a", "b"), "n": (1, 2)}
+        assert counts.codes["g"].tolist() == [-1, 0, 0, 1, 1]
+        assert counts.codes["n"].tolist() == [0, 0, 1, 0, 1]
+        assert counts.sums["sum"].tolist() == [3, 5, 2, 4, 1.5]

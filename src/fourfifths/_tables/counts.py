@@ -189,13 +189,15 @@ def count(
         np.array([0.0 if cell is None else cell for cell in column], dtype=np.float64)
         for column in columns[len(keys) :]
     )
+    # By their values: libraries return cells in any order, and sums depend on it in the last digit.
+    order = np.lexsort([codes for _, codes in reversed(encoded.values())])
     counts = Counts(
         values={key: values for key, (values, _) in encoded.items()},
-        codes={key: codes for key, (_, codes) in encoded.items()},
-        rows=rows,
-        weight=rows,
-        weight_squared=rows,
-        sums=dict(zip(measures, totals, strict=True)),
+        codes={key: codes[order] for key, (_, codes) in encoded.items()},
+        rows=rows[order],
+        weight=rows[order],
+        weight_squared=rows[order],
+        sums={name: sums[order] for name, sums in zip(measures, totals, strict=True)},
         exact=True,
         notes=table.notes,
     )
@@ -214,20 +216,22 @@ def count(
 def cells_by_sums(
     table: Table, keys: Sequence[str], *, max_cells: int
 ) -> list[tuple[Value, ...]] | None:
-    """Return the cells of a DuckDB table, of a key that is 0 or 1 by its sums.
+    """Return the cells of a Parquet file, of a key that is 0 or 1 by its sums.
 
     A sum takes less time than a further key to group by. That the key has no other values is seen
-    in the same pass: whole numbers are 0 or 1 if all their bits, joined by "or", are.
+    in the same pass: whole numbers are 0 or 1 if all their bits, joined by "or", are. Other tables
+    of DuckDB may take long to compute, or be read only once, so their first rows are not looked at.
 
     Returns
     -------
     list of tuple, or None
-        The values of the keys and the number of rows, for each cell. None if the first rows show
-        no such key, if later ones hold other values, or if there are too many cells.
+        The values of the keys and the number of rows, for each cell. None for another table, if
+        the first rows show no such key, if later ones hold other values, or if there are too many
+        cells.
     """
     integers = [key for key in keys if table.dtype(key).is_integer()]
-    is_duckdb = table.frame.implementation is nw.Implementation.DUCKDB
-    if not (is_duckdb and integers and len(keys) > 1):
+    is_parquet = table.file is not None and table.file.kind == "parquet"
+    if not (is_parquet and integers and len(keys) > 1):
         return None
     first_rows = table.rows(
         table.frame.select(*(table.names[key] for key in integers)).head(PROBED_ROWS)

@@ -38,6 +38,7 @@ Column = OrderedColumn | CategoryColumn
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 ROWS_PER_CHUNK = 131_072
+MIN_ROWS_FOR_STEPS = 10_000  # with fewer, to make the steps of all strata may take longer
 MIN_ROWS_FOR_THREADS = 100_000  # with fewer, threads wait for each other longer than they work
 
 
@@ -259,9 +260,14 @@ class Model:
             for index in column_indices:
                 column = self.columns[index]
                 steps = None
-                if amount == 1 and isinstance(column, OrderedColumn):
+                if (
+                    amount == 1
+                    and isinstance(column, OrderedColumn)
+                    and isinstance(members.rows, slice)
+                    and members.strata.size >= MIN_ROWS_FOR_STEPS
+                ):
                     steps = column.full_steps(method)
-                if steps is not None and isinstance(members.rows, slice):
+                if steps is not None:
                     kernels_for(members.strata.size).write_steps(
                         values[index][members.rows],
                         members.strata,

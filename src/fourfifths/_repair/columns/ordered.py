@@ -108,16 +108,18 @@ class OrderedColumn:
         if self.has_shared_values:
             return None
         if method not in self._steps:
-            level = np.arange(self.levels)
+            stratum_count = len(self.strata)
+            written = self.repaired(
+                # Any values: nothing is left of them in a full repair.
+                np.tile(self.consensus, stratum_count),
+                np.tile(np.arange(self.levels), stratum_count),
+                strata=np.repeat(np.arange(stratum_count, dtype=np.int16), self.levels),
+                method=method,
+                amount=1.0,
+            ).reshape(stratum_count, self.levels)
             heights = [
-                self.repaired(
-                    self.consensus,  # any values: nothing is left of them in a full repair
-                    level,
-                    strata=np.full(level.size, stratum, dtype=np.int16),
-                    method=method,
-                    amount=1.0,
-                ).take(ranks.level_after)
-                for stratum, ranks in enumerate(self.strata)
+                levels.take(ranks.level_after)
+                for levels, ranks in zip(written, self.strata, strict=True)
             ]
             tables = [ranks.grid for ranks in self.strata]
             self._steps[method] = Steps(tables=tables, heights=heights)
