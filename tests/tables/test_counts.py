@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 
 import duckdb
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -251,11 +250,11 @@ def test_a_relation_that_can_be_read_only_once_is_read_once():
     ]
 
 
-def test_cells_are_in_the_order_of_their_values():
-    columns = {"g": ["b", "a", None, "b", "a"], "n": [2, 2, 1, 1, 1], "w": [1.5, 2, 3, 4, 5]}
-    for table in (FRAMES[kind](columns) for kind in FRAMES):
-        counts = count(open_table(table), ["g", "n"], measures={"sum": nw.col("w")})
+def test_cells_are_ordered_by_their_values():
+    columns = {"g": ["b", "a", None, "b", "a"], "n": [2, 2, 1, 1, 1]}
+    for to_frame in FRAMES.values():
+        counts = count(open_table(to_frame(columns)), ["g", "n"]).in_order()
         assert counts.values == {"g": ("a", "b"), "n": (1, 2)}
         assert counts.codes["g"].tolist() == [-1, 0, 0, 1, 1]
         assert counts.codes["n"].tolist() == [0, 0, 1, 0, 1]
-        assert counts.sums["sum"].tolist() == [3, 5, 2, 4, 1.5]
+        assert counts.rows.tolist() == [1, 1, 1, 1, 1]

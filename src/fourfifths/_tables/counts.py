@@ -79,16 +79,24 @@ class Counts:
     members: Mapping[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def take(self, keep: BoolArray) -> Counts:
-        """Return the cells where `keep` is true."""
+    def take(self, cells: BoolArray | IntArray) -> Counts:
+        """Return some cells: those for which it is true, or those with these numbers."""
         return replace(
             self,
-            codes={key: codes[keep] for key, codes in self.codes.items()},
-            rows=self.rows[keep],
-            weight=self.weight[keep],
-            weight_squared=self.weight_squared[keep],
-            sums={name: sums[keep] for name, sums in self.sums.items()},
+            codes={key: codes[cells] for key, codes in self.codes.items()},
+            rows=self.rows[cells],
+            weight=self.weight[cells],
+            weight_squared=self.weight_squared[cells],
+            sums={name: sums[cells] for name, sums in self.sums.items()},
         )
+
+    def in_order(self) -> Counts:
+        """Return the cells in the order of their values.
+
+        Libraries return them in any order, and what is summed over them depends on it in the last
+        digit.
+        """
+        return self.take(np.lexsort([*self.codes.values()][::-1]))
 
     def rows_of(self, key: str) -> dict[Value, float]:
         """Return the number of rows of each value of a key column."""
@@ -189,15 +197,13 @@ def count(
         np.array([0.0 if cell is None else cell for cell in column], dtype=np.float64)
         for column in columns[len(keys) :]
     )
-    # By their values: libraries return cells in any order, and sums depend on it in the last digit.
-    order = np.lexsort([codes for _, codes in reversed(encoded.values())])
     counts = Counts(
         values={key: values for key, (values, _) in encoded.items()},
-        codes={key: codes[order] for key, (_, codes) in encoded.items()},
-        rows=rows[order],
-        weight=rows[order],
-        weight_squared=rows[order],
-        sums={name: sums[order] for name, sums in zip(measures, totals, strict=True)},
+        codes={key: codes for key, (_, codes) in encoded.items()},
+        rows=rows,
+        weight=rows,
+        weight_squared=rows,
+        sums=dict(zip(measures, totals, strict=True)),
         exact=True,
         notes=table.notes,
     )

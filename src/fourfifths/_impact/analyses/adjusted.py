@@ -446,7 +446,7 @@ def count_controls(table: Table, kinds: Mapping[str, ControlKind], *, roles: Rol
         table, [str(roles.outcome), *kinds], roles=roles, max_cells=MAX_CELLS, opened=opened
     )
     categories = [name for name, kind in kinds.items() if kind == "category"]
-    counts = with_meant_values(counts, categories, roles=roles, table=opened)
+    counts = with_meant_values(counts, categories, roles=roles, table=opened).in_order()
     for name, kind in kinds.items():
         values = counts.values[name]
         if kind == "number" and not np.all(np.isfinite(np.array(values, dtype=np.float64))):
