@@ -126,7 +126,9 @@ class ChunkedTable:
         """
         self._state  # noqa: B018 - it is taken before the first row is read
         first_row = 0
-        for table in chunks_of(self._tables(names, coded), self.chunk_rows):
+        for parts in chunks_of(self._tables(names, coded), self.chunk_rows):
+            # The texts of a CSV stay in the parts that they came in: each is looked at once.
+            table = parts.combine_chunks() if self.file.kind == "parquet" else parts
             rows, end = self._rows(table, first_row), first_row + table.num_rows
             known = {
                 name: self.numbers.read(name, first_row, row_count=table.num_rows)
@@ -189,6 +191,8 @@ def _state_of(path: Path) -> tuple[int, int]:
 def chunks_of(tables: Iterable[Any], row_count: int) -> Iterator[Any]:
     """Yield the rows of Arrow tables in tables of equal size; the last may have fewer rows.
 
+    Their columns are in the parts that they came in.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -205,14 +209,14 @@ def chunks_of(tables: Iterable[Any], row_count: int) -> Iterator[Any]:
         while waiting_rows + table.num_rows - start >= row_count:
             end = start + row_count - waiting_rows
             waiting.append(table.slice(start, end - start))
-            yield pa.concat_tables(waiting).combine_chunks()
+            yield pa.concat_tables(waiting)
             waiting, waiting_rows, start = [], 0, end
         rest = table.slice(start)
         if rest.num_rows:
             waiting.append(rest)
             waiting_rows += rest.num_rows
     if waiting:
-        yield pa.concat_tables(waiting).combine_chunks()
+        yield pa.concat_tables(waiting)
 
 
 def csv_tables(
