@@ -488,6 +488,25 @@ def test_a_table_without_rows_has_a_header(tmp_path):
     assert (tmp_path / "out.csv").read_text() == "a,b\n"
 
 
+@pytest.mark.parametrize("values", [["x", "y,z"], [1, 2]])
+def test_names_of_columns_are_quoted_like_texts(values, tmp_path):
+    table = pa.table({"a,b": values, 'the "A"': values, "#": values, "c;d": values})
+    write_table(tmp_path / "out.csv", frame_of(table))
+    header, row = (tmp_path / "out.csv").read_text().splitlines()[:2]
+    assert header == '"a,b","the ""A""","#",c;d'
+    assert row == ",".join([str(values[0])] * 4)
+
+
+def test_a_table_of_one_column_keeps_missing_and_empty_apart(tmp_path):
+    write_table(tmp_path / "out.csv", frame_of(pa.table({"a": ["x", None, ""]})))
+    assert (tmp_path / "out.csv").read_text() == 'a\nx\n\n""\n'
+
+
+def test_a_table_of_texts_without_rows_has_a_header(tmp_path):
+    write_table(tmp_path / "out.csv", frame_of(pa.table({"a": pa.array([], pa.string())})))
+    assert (tmp_path / "out.csv").read_text() == "a\n"
+
+
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
     (tmp_path / "out.csv").write_text("as it was")
     with pytest.raises(OutputError, match=r"out\.csv: cannot be written"):

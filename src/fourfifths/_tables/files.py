@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote
 
+from fourfifths._tables.csv_lines import can_be_joined, csv_lines
 from fourfifths._tables.values import Reading, is_number
 from fourfifths._text import listed
 from fourfifths.errors import FourfifthsError, OptionError, OutputError, TableError
@@ -1204,42 +1205,19 @@ def _of_schema(table: Any, schema: Any, file: Path) -> Any:
 
 
 def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
-    """Write Arrow tables as CSV: by DuckDB, but for what only Python can write."""
-    import pyarrow as pa
-
+    """Write Arrow tables as CSV, in the encoding and with the names that a file had."""
     remaining = iter(tables)
     first = next(remaining)
     names = [style.written_names.get(name, name) for name in first.column_names]
     is_plain = style.encoding == "utf-8" and names == first.column_names
-    failures: list[BaseException] = []
-
-    def batches() -> Iterator[Any]:
-        try:
-            for table in chain([first], remaining):
-                yield from _of_schema(table, first.schema, file).to_batches()
-        except BaseException as error:
-            # DuckDB may wait for itself for ever if its rows end with an error, so they just end.
-            failures.append(error)
-
+    checked = (_of_schema(table, first.schema, file) for table in chain([first], remaining))
+    write_rows = _join_rows if can_be_joined(first, style.delimiter) else _copy_rows
+    if is_plain:
+        write_rows(file, checked, style, schema=first.schema, has_header=True)
+        return
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=file.name) as folder:
-        rows = file if is_plain else Path(folder) / "rows.csv"
-        options = {
-            "FORMAT": "csv",
-            "HEADER": str(is_plain),
-            "DELIMITER": style.delimiter,
-            "NEW_LINE": style.line_end.replace("\r", r"\r").replace("\n", r"\n"),
-        }
-        settings = ", ".join(f"{name} {_sql_text(value)}" for name, value in options.items())
-        connection = _connection()
-        # With several threads DuckDB would hold rows back, to write them in their order.
-        connection.execute("SET threads = 1")
-        reader = pa.RecordBatchReader.from_batches(first.schema, batches())
-        connection.register("written", reader)
-        connection.execute(f"COPY (FROM written) TO {_sql_text(str(rows))} ({settings})")
-        if failures:
-            raise failures[0]
-        if is_plain:
-            return
+        rows = Path(folder) / "rows.csv"
+        write_rows(rows, checked, style, schema=first.schema, has_header=False)
         # A name may occur twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.
         with (
             rows.open(encoding="utf-8", newline="") as source,
@@ -1249,6 +1227,53 @@ def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
                 names
             )
             shutil.copyfileobj(source, target, COPIED_LETTERS)
+
+
+def _join_rows(
+    file: Path, tables: Iterable[Any], style: CsvStyle, *, schema: Any, has_header: bool
+) -> None:
+    """Write Arrow tables of texts as CSV in UTF-8."""
+    import pyarrow as pa
+
+    names = schema.names
+    header = pa.table([[name] for name in names], names=names).slice(0, int(has_header))
+    with file.open("wb") as target:
+        for table in chain([header], tables):
+            lines = csv_lines(table, delimiter=style.delimiter, line_end=style.line_end)
+            target.writelines(lines)
+
+
+def _copy_rows(
+    file: Path, tables: Iterable[Any], style: CsvStyle, *, schema: Any, has_header: bool
+) -> None:
+    """Write Arrow tables of any types as CSV in UTF-8, by DuckDB."""
+    import pyarrow as pa
+
+    failures: list[BaseException] = []
+
+    def batches() -> Iterator[Any]:
+        try:
+            for table in tables:
+                yield from table.to_batches()
+        except BaseException as error:
+            # DuckDB may wait for itself for ever if its rows end with an error, so they just end.
+            failures.append(error)
+
+    options = {
+        "FORMAT": "csv",
+        "HEADER": str(has_header),
+        "DELIMITER": style.delimiter,
+        "NEW_LINE": style.line_end.replace("\r", r"\r").replace("\n", r"\n"),
+    }
+    settings = ", ".join(f"{name} {_sql_text(value)}" for name, value in options.items())
+    connection = _connection()
+    # With several threads DuckDB would hold rows back, to write them in their order.
+    connection.execute("SET threads = 1")
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    connection.register("written", reader)
+    connection.execute(f"COPY (FROM written) TO {_sql_text(str(file))} ({settings})")
+    if failures:
+        raise failures[0]
 
 
 def _sql_text(text: str) -> str:

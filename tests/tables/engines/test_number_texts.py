@@ -9,7 +9,8 @@ import narwhals as nw
 import pyarrow as pa
 import pytest
 
-from fourfifths._tables.engines.number_texts import ROWS_PER_PIECE, plain_and_other
+from fourfifths._tables.engines.number_texts import plain_and_other
+from fourfifths._tables.text_bytes import ROWS_PER_PIECE
 from fourfifths._tables.types import CODE_TEXT
 from fourfifths._tables.values import CLEAR_NUMBER, WHOLE_NUMBER
 

@@ -12,14 +12,13 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
 from fourfifths._arrays import BoolArray, IntArray
+from fourfifths._tables.text_bytes import ROWS_PER_PIECE, bytes_and_offsets
 from fourfifths._tables.values import MAX_WHOLE_DIGITS
 
 MINUS, POINT, SLASH, ZERO, NINE = (np.uint8(ord(letter)) for letter in "-./09")
 MIN_THOUSANDS, MAX_THOUSANDS = len("1.500"), len("-123.500")
-ROWS_PER_PIECE = 32_768  # their bytes stay in the processor's cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +100,7 @@ def _pieces(column: nw.Series[Any]) -> Iterator[Any]:
 
 def _other_rows(texts: Any) -> IntArray:
     """Return the numbers of the texts that are more than digits, or may not mean what they say."""
-    content, offsets = _bytes_and_offsets(texts)
+    content, offsets = bytes_and_offsets(texts)
     starts, ends = offsets[:-1], offsets[1:]
     length = ends - starts
     # From the minus to the digit nine there are only points, the slash and digits.
@@ -122,7 +121,7 @@ def _marks(plain: Any) -> list[BoolArray]:
     """Return the marks of plain numbers, as in `PlainNumbers`."""
     import pyarrow.compute as pc
 
-    content, offsets = _bytes_and_offsets(plain)
+    content, offsets = bytes_and_offsets(plain)
     length = np.diff(offsets)
     # A number has one point at most, so their sum says whether all have one, or none.
     point_count = np.count_nonzero(content == POINT)
@@ -134,14 +133,3 @@ def _marks(plain: Any) -> list[BoolArray]:
     if point_count < len(plain):
         is_code &= (length > 1) & (content[offsets[:-1]] == ZERO)
     return [~has_point, has_point, is_code, length > MAX_WHOLE_DIGITS]
-
-
-def _bytes_and_offsets(texts: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    """Return the bytes of the texts of an Arrow array, and where each text begins; the end too."""
-    import pyarrow as pa
-
-    _, offset_buffer, byte_buffer = texts.buffers()
-    offset_type = np.int64 if pa.types.is_large_string(texts.type) else np.int32
-    offsets = np.frombuffer(offset_buffer, dtype=offset_type)[texts.offset :][: len(texts) + 1]
-    content = np.frombuffer(byte_buffer or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
-    return content, offsets - offsets[0]
