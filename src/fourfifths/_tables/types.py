@@ -512,9 +512,11 @@ def _cells_of(
         import pyarrow as pa
 
         coded = pa.array(numbers).dictionary_encode()
-        distinct = coded.dictionary.cast(pa.string()).to_pylist()
-        written = pa.array(column_type.number_format.written(distinct), type=pa.large_string())
-        texts = written.take(coded.indices)
+        distinct = coded.dictionary.cast(pa.large_string())
+        if column_type.number_format != PLAIN:
+            written = column_type.number_format.written(distinct.to_pylist())
+            distinct = pa.array(written, type=pa.large_string())
+        texts = distinct.take(coded.indices)
         return column, texts if column.implementation.is_pyarrow() else texts.to_pylist()
     if column.dtype.is_integer():
         limits = np.iinfo(str(column.dtype).lower())
@@ -551,10 +553,10 @@ def _with_cells(column: nw.Series[Any], cells: Any, *, rows: IntArray) -> nw.Ser
         import pyarrow.compute as pc
 
         native: Any = column.to_native()
-        # Arrow has several types of text, and chooses between two columns of the plainest.
-        texts: Any = column.cast(nw.String()).to_native().cast("large_string")
         new_texts = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.large_string())
         if rows.size < len(column):
+            # Arrow has several types of text, and chooses between two columns of the plainest.
+            texts: Any = column.cast(nw.String()).to_native().cast("large_string")
             position = np.full(len(column), -1, dtype=np.int64)
             position[rows] = np.arange(rows.size)
             index = pa.array(position, mask=position < 0)
