@@ -22,6 +22,7 @@ from fourfifths._tables.engines.parquet import parquet_schema_table, parquet_tab
 from fourfifths._tables.files import ROWS_PER_GROUP, TableFile, write_chunks
 from fourfifths._tables.load import Rows
 from fourfifths._tables.table import Table, Value, plain_columns, plain_relation
+from fourfifths._tables.text_bytes import ROWS_PER_PIECE
 from fourfifths._tables.values import Reading
 from fourfifths.errors import TableError
 
@@ -230,7 +231,8 @@ def csv_tables(
     if names is not None:
         relation = relation.select(*(duckdb.ColumnExpression(column) for column in names))
     try:
-        for batch in relation.to_arrow_reader(batch_rows):
+        # In parts that stay in the processor's cache.
+        for batch in relation.to_arrow_reader(min(batch_rows, ROWS_PER_PIECE)):
             yield pa.Table.from_batches([batch])
     except duckdb.Error as error:
         raise file.error(error, name) from error
