@@ -12,7 +12,9 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import narwhals as nw
 import pandas as pd
 import polars as pl
@@ -30,7 +32,9 @@ import fourfifths
 from fourfifths._effect.files import repair_file
 from fourfifths._tables.files import (
     CsvStyle,
+    can_be_joined,
     check_output,
+    csv_lines,
     find_header,
     kind_of,
     open_file,
@@ -39,7 +43,7 @@ from fourfifths._tables.files import (
     write_whole,
 )
 from fourfifths._tables.load import load_rows
-from fourfifths._tables.values import Reading
+from fourfifths._tables.values import ROWS_PER_PIECE, Reading
 from fourfifths._tables.workbook import read_workbook
 from fourfifths.errors import OptionError, OutputError, TableError
 
@@ -488,6 +492,25 @@ def test_a_table_without_rows_has_a_header(tmp_path):
     assert (tmp_path / "out.csv").read_text() == "a,b\n"
 
 
+@pytest.mark.parametrize("values", [["x", "y,z"], [1, 2]])
+def test_names_of_columns_are_quoted_like_texts(values, tmp_path):
+    table = pa.table({"a,b": values, 'the "A"': values, "#": values, "c;d": values})
+    write_table(tmp_path / "out.csv", frame_of(table))
+    header, row = (tmp_path / "out.csv").read_text().splitlines()[:2]
+    assert header == '"a,b","the ""A""","#",c;d'
+    assert row == ",".join([str(values[0])] * 4)
+
+
+def test_a_table_of_one_column_keeps_missing_and_empty_apart(tmp_path):
+    write_table(tmp_path / "out.csv", frame_of(pa.table({"a": ["x", None, ""]})))
+    assert (tmp_path / "out.csv").read_text() == 'a\nx\n\n""\n'
+
+
+def test_a_table_of_texts_without_rows_has_a_header(tmp_path):
+    write_table(tmp_path / "out.csv", frame_of(pa.table({"a": pa.array([], pa.string())})))
+    assert (tmp_path / "out.csv").read_text() == "a\n"
+
+
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
     (tmp_path / "out.csv").write_text("as it was")
     with pytest.raises(OutputError, match=r"out\.csv: cannot be written"):
@@ -523,3 +546,120 @@ def test_a_link_is_followed(tmp_path):
     write_table(tmp_path / "link.csv", frame_of(pl.DataFrame({"a": [1]})))
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text() == "a\n1\n"
+
+
+# --- tables of texts become the lines that DuckDB writes ---
+
+
+WORDS = [
+    *(
+        "x",
+        "",
+        None,
+        " ",
+        "a b",
+        "a,b",
+        "a;b",
+        "a\tb",
+        "a|b",
+        '"',
+        'a"b',
+        '""',
+        "'",
+        "#",
+        "a#",
+        "-",
+    ),
+    *(
+        "a\nb",
+        "a\rb",
+        "\r\n",
+        "NULL",
+        "nan",
+        "0.5",
+        "-7",
+        "\N{EURO SIGN}5",
+        "Z\u00fcrich, CH",
+        "\\",
+    ),
+    *("\u2028", "\ufeff", "\x00", "\x0b", "~", "$1,200", "true", "^", "]", "a]b", ".", "*"),
+]
+
+
+def lines_of(table: pa.Table, *, delimiter: str = ",", line_end: str = "\n") -> bytes:
+    """Return all lines of a table, without its header."""
+    return b"".join(csv_lines(table, delimiter=delimiter, line_end=line_end))
+
+
+def test_texts_are_quoted_where_they_must_be() -> None:
+    table = pa.table(
+        {
+            "name": ["Ann", "Lee, Bo", 'the "one"', "two\nlines", None, ""],
+            "note": ["a;b", "#1", None, "\r", " x ", "0"],
+        }
+    )
+    assert lines_of(table) == (
+        b'Ann,a;b\n"Lee, Bo","#1"\n"the ""one""",\n"two\nlines","\r"\n, x \n"",0\n'
+    )
+    assert lines_of(table.slice(0, 2), delimiter=";", line_end="\r\n") == (
+        b'Ann;"a;b"\r\nLee, Bo;"#1"\r\n'
+    )
+
+
+@pytest.mark.parametrize("delimiter", [*",;\t| #^]:~.*"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("text_type", ["string", "large_string"])
+def test_lines_are_those_of_duckdb(
+    tmp_path: Path, delimiter: str, line_end: str, text_type: Any
+) -> None:
+    texts = [*WORDS, f"a{delimiter}b", delimiter]
+    columns = {
+        "all": texts,
+        "reversed": texts[::-1],
+        "number": ["0.25"] * len(texts),
+        "missing": [None] * len(texts),
+    }
+    table = pa.table({name: pa.array(column, text_type) for name, column in columns.items()})
+    file, new_line = tmp_path / "rows.csv", line_end.replace("\r", r"\r").replace("\n", r"\n")
+    with duckdb.connect() as connection:
+        connection.register("texts", table)
+        connection.execute(
+            f"COPY (FROM texts) TO '{file}' "
+            f"(FORMAT csv, HEADER false, DELIMITER '{delimiter}', NEW_LINE '{new_line}')"
+        )
+    assert lines_of(table, delimiter=delimiter, line_end=line_end) == file.read_bytes()
+    only = table.select(["all"])
+    with duckdb.connect() as connection:
+        connection.register("texts", only)
+        connection.execute(
+            f"COPY (FROM texts) TO '{file}' "
+            f"(FORMAT csv, HEADER false, DELIMITER '{delimiter}', NEW_LINE '{new_line}')"
+        )
+    assert lines_of(only, delimiter=delimiter, line_end=line_end) == file.read_bytes()
+
+
+def test_columns_may_come_in_different_parts_and_many_rows() -> None:
+    count = ROWS_PER_PIECE + 2
+    left = pa.chunked_array([["1"], [], ["2"] * (count - 2), ["3"]])
+    right = pa.chunked_array([["a"] * (count - 1), ["b,c"]])
+    table = pa.table({"left": left, "right": right})
+    expected = b"1,a\n" + b"2,a\n" * (count - 2) + b'3,"b,c"\n'
+    assert lines_of(table) == expected
+    assert lines_of(table.slice(1, 2)) == b"2,a\n2,a\n"
+    assert lines_of(table.slice(0, 0)) == b""
+
+
+@pytest.mark.parametrize(
+    ("table", "delimiter", "expected"),
+    [
+        (pa.table({"a": ["x"], "b": pa.array(["y"], pa.large_string())}), ",", True),
+        (pa.table({"a": ["x"], "b": [1]}), ",", False),
+        (pa.table({"a": pa.array(["x"]).dictionary_encode()}), ",", False),
+        (pa.table([["x"]], names=[""]), ",", False),
+        (pa.table({"a": ["x"]}), "\N{SECTION SIGN}", False),
+    ],
+)
+def test_only_named_columns_of_texts_are_joined(
+    table: pa.Table, delimiter: str, expected: bool
+) -> None:
+    assert can_be_joined(table, delimiter) is expected

@@ -24,6 +24,7 @@ from fourfifths._tables.types import (
     to_numbers,
     type_of,
 )
+from fourfifths._tables.values import NumberFormat
 from fourfifths.errors import ColumnError
 
 NUMBER = ColumnType(name="x", kind="number")
@@ -388,3 +389,26 @@ def test_arrow_keeps_its_type_of_text_and_its_nulls(text_type):
     result = changed(column, SIZES, [0, np.nan, 2, 1], [2, np.nan, 2, 0])
     assert result.to_list() == ["L", None, "L", "S"]
     assert result.to_native().type == text_type
+
+
+@pytest.mark.parametrize("backend", ["pyarrow", "polars", "pandas"])
+@pytest.mark.parametrize(
+    ("number_format", "after", "expected"),
+    [
+        (NumberFormat(), [7.25, 1.5, 7.25, 3.75], ["7.25", "01.50", "7.25", "3.75"]),
+        (NumberFormat(), [7.25, 0.5, 7.25, 7.25], ["7.25", "0.5", "7.25", "7.25"]),
+        (NumberFormat(decimal=","), [7.25, 1.5, 7.25, 3.75], ["7,25", "01.50", "7,25", "3,75"]),
+    ],
+)
+def test_equal_numbers_are_written_alike_beside_cells_that_stay(
+    backend, number_format, after, expected
+):
+    column = nw.new_series("pay", ["1.25", "01.50", "2.5", "9"], backend=backend)
+    written = from_numbers(
+        column,
+        ColumnType(name="pay", kind="number", number_format=number_format),
+        before=np.array([1.25, 1.5, 2.5, 9]),
+        after=np.array(after),
+    )
+    assert written.to_list() == expected
+    assert written.dtype == nw.String

@@ -32,7 +32,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote
 
-from fourfifths._tables.values import Reading, is_number
+import numpy as np
+
+from fourfifths._tables.values import ROWS_PER_PIECE, Reading, bytes_and_offsets, is_number
 from fourfifths._text import listed
 from fourfifths.errors import FourfifthsError, OptionError, OutputError, TableError
 
@@ -86,6 +88,9 @@ MAX_TITLE_RECORDS = 30
 # larger one only the head is; DuckDB stops at what comes later.
 MAX_CHECKED_BYTES = 2**26
 COPIED_LETTERS = 2**20
+QUOTE = '"'
+# As DuckDB has it: other programs may take a line that begins with # for a comment.
+QUOTED_LETTERS = f"{QUOTE}#\r\n"
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 DATE_CELL = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
 # The delimiter that Excel is told by a first line of its own.
@@ -1204,42 +1209,19 @@ def _of_schema(table: Any, schema: Any, file: Path) -> Any:
 
 
 def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
-    """Write Arrow tables as CSV: by DuckDB, but for what only Python can write."""
-    import pyarrow as pa
-
+    """Write Arrow tables as CSV, in the encoding and with the names that a file had."""
     remaining = iter(tables)
     first = next(remaining)
     names = [style.written_names.get(name, name) for name in first.column_names]
     is_plain = style.encoding == "utf-8" and names == first.column_names
-    failures: list[BaseException] = []
-
-    def batches() -> Iterator[Any]:
-        try:
-            for table in chain([first], remaining):
-                yield from _of_schema(table, first.schema, file).to_batches()
-        except BaseException as error:
-            # DuckDB may wait for itself for ever if its rows end with an error, so they just end.
-            failures.append(error)
-
+    checked = (_of_schema(table, first.schema, file) for table in chain([first], remaining))
+    write_rows = join_rows if can_be_joined(first, style.delimiter) else copy_rows
+    if is_plain:
+        write_rows(file, checked, style, schema=first.schema, has_header=True)
+        return
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=file.name) as folder:
-        rows = file if is_plain else Path(folder) / "rows.csv"
-        options = {
-            "FORMAT": "csv",
-            "HEADER": str(is_plain),
-            "DELIMITER": style.delimiter,
-            "NEW_LINE": style.line_end.replace("\r", r"\r").replace("\n", r"\n"),
-        }
-        settings = ", ".join(f"{name} {_sql_text(value)}" for name, value in options.items())
-        connection = _connection()
-        # With several threads DuckDB would hold rows back, to write them in their order.
-        connection.execute("SET threads = 1")
-        reader = pa.RecordBatchReader.from_batches(first.schema, batches())
-        connection.register("written", reader)
-        connection.execute(f"COPY (FROM written) TO {_sql_text(str(rows))} ({settings})")
-        if failures:
-            raise failures[0]
-        if is_plain:
-            return
+        rows = Path(folder) / "rows.csv"
+        write_rows(rows, checked, style, schema=first.schema, has_header=False)
         # A name may occur twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.
         with (
             rows.open(encoding="utf-8", newline="") as source,
@@ -1249,6 +1231,137 @@ def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
                 names
             )
             shutil.copyfileobj(source, target, COPIED_LETTERS)
+
+
+def join_rows(
+    file: Path, tables: Iterable[Any], style: CsvStyle, *, schema: Any, has_header: bool
+) -> None:
+    """Write Arrow tables of texts as CSV in UTF-8."""
+    import pyarrow as pa
+
+    names = schema.names
+    header = pa.table([[name] for name in names], names=names).slice(0, int(has_header))
+    with file.open("wb") as target:
+        for table in chain([header], tables):
+            lines = csv_lines(table, delimiter=style.delimiter, line_end=style.line_end)
+            target.writelines(lines)
+
+
+def copy_rows(
+    file: Path, tables: Iterable[Any], style: CsvStyle, *, schema: Any, has_header: bool
+) -> None:
+    """Write Arrow tables of any types as CSV in UTF-8, by DuckDB."""
+    import pyarrow as pa
+
+    failures: list[BaseException] = []
+
+    def batches() -> Iterator[Any]:
+        try:
+            for table in tables:
+                yield from table.to_batches()
+        except BaseException as error:
+            # DuckDB may wait for itself for ever if its rows end with an error, so they just end.
+            failures.append(error)
+
+    options = {
+        "FORMAT": "csv",
+        "HEADER": str(has_header),
+        "DELIMITER": style.delimiter,
+        "NEW_LINE": style.line_end.replace("\r", r"\r").replace("\n", r"\n"),
+    }
+    settings = ", ".join(f"{name} {_sql_text(value)}" for name, value in options.items())
+    connection = _connection()
+    # With several threads DuckDB would hold rows back, to write them in their order.
+    connection.execute("SET threads = 1")
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    connection.register("written", reader)
+    connection.execute(f"COPY (FROM written) TO {_sql_text(str(file))} ({settings})")
+    if failures:
+        raise failures[0]
+
+
+def can_be_joined(table: Any, delimiter: str) -> bool:
+    """Return whether `csv_lines` can write an Arrow table: one of named columns of texts.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> can_be_joined(pa.table({"a": ["x"]}), ";"), can_be_joined(pa.table({"a": [1]}), ";")
+    (True, False)
+    """
+    import pyarrow as pa
+
+    are_texts = all(
+        pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+        for field in table.schema
+    )
+    return are_texts and all(table.column_names) and len(delimiter.encode()) == 1
+
+
+def csv_lines(table: Any, *, delimiter: str, line_end: str) -> Iterator[memoryview]:
+    r"""Yield the lines of a table of texts, without its header: the bytes of many at a time.
+
+    They are those that DuckDB writes. A text is quoted if it is empty, or holds the delimiter, a
+    quote, an end of a line or a #; nothing is written for a missing one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"name": ["Ann", "Lee, Bo", None], "note": ['an "A" x', "", "x"]})
+    >>> lines = csv_lines(table, delimiter=",", line_end="\n")
+    >>> print(b"".join(lines).decode(), end="")
+    Ann,"an ""A"" x"
+    "Lee, Bo",""
+    ,x
+    """
+    import pyarrow as pa
+
+    for batch in table.to_batches(max_chunksize=ROWS_PER_PIECE):
+        if not batch.num_rows:
+            continue
+        # Offsets of 64 bits, because the lines of long texts may be longer than those of 32 reach.
+        texts = [column.cast(pa.large_string()) for column in batch.columns]
+        columns = [quoted(column, delimiter) for column in texts]
+        columns[-1] = joined(columns[-1], line_end, between="")
+        content, _ = bytes_and_offsets(joined(*columns, between=delimiter))
+        yield content.data
+
+
+def quoted(texts: Any, delimiter: str) -> Any:
+    """Return texts with quotes around those that need them."""
+    import pyarrow.compute as pc
+
+    content, offsets = bytes_and_offsets(texts)
+    letters = f"{delimiter}{QUOTED_LETTERS}"
+    has_nothing = bool((np.diff(offsets) == 0).any())  # empty or missing
+    needs_quotes = pc.equal(pc.binary_length(texts), 0) if has_nothing else None
+    if content.size and holds_letter(content, letters):
+        pattern = "[" + "".join(map(re.escape, letters)) + "]"
+        is_special = pc.match_substring_regex(texts, pattern)
+        needs_quotes = is_special if needs_quotes is None else pc.or_(is_special, needs_quotes)
+    if needs_quotes is None:
+        return texts
+    doubled = pc.replace_substring(texts, QUOTE, 2 * QUOTE)
+    return pc.if_else(needs_quotes, joined(QUOTE, doubled, QUOTE, between=""), texts)
+
+
+def holds_letter(content: Any, letters: str) -> bool:
+    """Return whether bytes hold one of some letters."""
+    lowest = content.min()
+    # Digits and letters come after all of them but the delimiter, so one pass is enough for most.
+    return any(lowest <= code and bool((content == code).any()) for code in letters.encode())
+
+
+def joined(*texts: Any, between: str) -> Any:
+    """Return texts of columns joined row by row; nothing stands for a missing one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    large = [
+        pa.scalar(text, pa.large_string()) if isinstance(text, str) else text
+        for text in (*texts, between)
+    ]
+    return pc.binary_join_element_wise(*large, null_handling="replace", null_replacement="")
 
 
 def _sql_text(text: str) -> str:

@@ -512,10 +512,13 @@ def _cells_of(
         import pyarrow as pa
 
         coded = pa.array(numbers).dictionary_encode()
-        distinct = coded.dictionary.cast(pa.string()).to_pylist()
-        written = pa.array(column_type.number_format.written(distinct), type=pa.large_string())
-        texts = written.take(coded.indices)
-        return column, texts if column.implementation.is_pyarrow() else texts.to_pylist()
+        distinct = coded.dictionary.cast(pa.large_string())
+        if column_type.number_format != PLAIN:
+            written = column_type.number_format.written(distinct.to_pylist())
+            distinct = pa.array(written, type=pa.large_string())
+        texts = pa.DictionaryArray.from_arrays(coded.indices, distinct)
+        is_arrow = column.implementation.is_pyarrow()
+        return column, texts if is_arrow else texts.dictionary_decode().to_pylist()
     if column.dtype.is_integer():
         limits = np.iinfo(str(column.dtype).lower())
         if numbers.min() < limits.min or limits.max < numbers.max():
@@ -551,14 +554,17 @@ def _with_cells(column: nw.Series[Any], cells: Any, *, rows: IntArray) -> nw.Ser
         import pyarrow.compute as pc
 
         native: Any = column.to_native()
-        # Arrow has several types of text, and chooses between two columns of the plainest.
-        texts: Any = column.cast(nw.String()).to_native().cast("large_string")
-        new_texts = cells if isinstance(cells, pa.Array) else pa.array(cells, pa.large_string())
-        if rows.size < len(column):
-            position = np.full(len(column), -1, dtype=np.int64)
-            position[rows] = np.arange(rows.size)
-            index = pa.array(position, mask=position < 0)
-            new_texts = pc.if_else(pa.array(position >= 0), new_texts.take(index), texts)
+        if not isinstance(cells, pa.DictionaryArray):
+            cells = pa.array(cells, pa.large_string()).dictionary_encode()
+        if rows.size == len(column):
+            new_texts = cells.dictionary.take(cells.indices)
+        else:
+            is_set, index = np.zeros(len(column), np.bool_), np.zeros(len(column), np.int32)
+            is_set[rows], index[rows] = True, cells.indices.to_numpy()
+            # Arrow has several types of text, and chooses between two columns of the plainest.
+            texts: Any = column.cast(nw.String()).to_native().cast("large_string")
+            set_texts = cells.dictionary.take(pa.array(index, mask=~is_set))
+            new_texts = pc.if_else(pa.array(is_set), set_texts, texts)
         chosen = new_texts.cast(native.type)
         chunked = pa.chunked_array([chosen]) if isinstance(chosen, pa.Array) else chosen
         written: nw.Series[Any] = nw.from_native(chunked, series_only=True)

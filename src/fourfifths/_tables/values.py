@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from fourfifths._arrays import IntArray
 from fourfifths._text import listed, number_text
@@ -84,6 +85,7 @@ REFUSAL = re.compile(
 )
 # Zero-width letters and marks of direction: nobody sees them.
 INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"))
+ROWS_PER_PIECE = 32_768  # of texts that are looked at together: their bytes stay in the cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -474,6 +476,25 @@ def _with_nulls(column: nw.Series[Any], unknown: Sequence[Any]) -> nw.Series[Any
     if unknown:
         frame = with_room_for_null(frame, "value")
     return frame.select(without_missing(nw.col("value"), column.dtype, unknown))["value"]
+
+
+def bytes_and_offsets(texts: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+    """Return the bytes of the texts of an Arrow array, and where each text begins; the end too.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> content, offsets = bytes_and_offsets(pa.array(["ab", None, "c"]))
+    >>> content.tobytes(), offsets.tolist()
+    (b'abc', [0, 2, 2, 3])
+    """
+    import pyarrow as pa
+
+    _, offset_buffer, byte_buffer = texts.buffers()
+    offset_type = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    offsets = np.frombuffer(offset_buffer, dtype=offset_type)[texts.offset :][: len(texts) + 1]
+    content = np.frombuffer(byte_buffer or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
+    return content, offsets - offsets[0]
 
 
 # --- numbers that are written as text ---

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
+import math
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from fourfifths._tables.engines.digests import ColumnDigest, plain_and_other
+from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.load import Rows
-from fourfifths._tables.types import CODE_TEXT, is_not_repaired, type_of
-from fourfifths._tables.values import CLEAR_NUMBER, WHOLE_NUMBER, Reading
+from fourfifths._tables.types import is_not_repaired, type_of
+from fourfifths._tables.values import Reading
 from fourfifths.errors import ColumnError, FourfifthsError, TableError
 
 COLUMNS: dict[str, list[Any]] = {
@@ -36,6 +37,12 @@ COLUMNS: dict[str, list[Any]] = {
     "infinite": [*map(str, range(59)), "inf"],
     "applicant_id": [str(number * 1000) for number in range(60)],
 }
+
+
+def column_of(texts: list[Any]) -> nw.Series[Any]:
+    """Return texts as a column x."""
+    table = pa.table({"x": pa.array(texts, type=pa.string())})
+    return nw.from_native(table, eager_only=True)["x"]
 
 
 def digest_of(name: str, values: list[Any], *, max_distinct: int) -> ColumnDigest:
@@ -85,31 +92,42 @@ def test_the_type_is_that_of_the_whole_column(name: str, most: int) -> None:
     assert found == is_not_repaired(column)
 
 
-def test_bytes_say_of_plain_numbers_what_regular_expressions_say() -> None:
-    whole = ["0", "7", "-7", "007", "-007", "12345", "123456789012345678", "-123456789012345678"]
-    parts = ["", "0", "1", "12", "123", "1234", "01", "012"]
-    decimals = ["", "5", "50", "500", "5000"]
-    points = [f"{sign}{part}.{tail}" for sign in ("", "-") for part in parts for tail in decimals]
-    odd = ["+5", "1e5", "1.5E-3", " 5", "x", "1/2", "", "\N{MINUS SIGN}5", None]
-    texts = [*whole, *[point for point in points if point.strip("-.")], *odd]
-    column: nw.Series[Any] = nw.from_native(
-        pa.chunked_array([texts[:9], texts[9:]]), series_only=True
-    )
-    plain, rest = plain_and_other(column)
-    assert plain is not None
-    expected = [text for text in texts if text and re.match(CLEAR_NUMBER, text) and text not in odd]
-    assert plain.texts.to_pylist() == expected
-    assert sorted(map(str, [*expected, *rest.to_list()])) == sorted(map(str, texts))
-    for index, pattern in enumerate([WHOLE_NUMBER, r"\.", CODE_TEXT, r"^.{19,}$"]):
-        marks = [bool(re.search(pattern, text)) for text in expected]
-        assert plain.marks[index].tolist() == marks, pattern
+@pytest.mark.parametrize("is_read", [False, True])
+def test_many_numbers_are_known_by_their_shapes(is_read: bool) -> None:
+    # (whole, with a point, a code, long) and the first text of each shape, in a fixed order
+    chunks = [
+        ["12", "-40", "1.5", None, "2e-05"],
+        ["007", "-0.1234567890123456789", "8", "1.500", None],
+    ]
+    digest = ColumnDigest(name="x", column=column_of([]), max_distinct=3)
+    for chunk in chunks:
+        rows = Rows(frame=column_of(chunk).to_frame())
+        numbers = np.array([math.nan if text is None else float(text) for text in chunk])
+        digest.add(rows, numbers if is_read else None)
+    assert list(digest.shapes.items()) == [
+        ((False, True, False, False), "1.5"),
+        ((True, False, False, False), "12"),
+        ((False, False, False, False), "2e-05"),
+        ((False, True, False, True), "-0.1234567890123456789"),
+        ((True, False, True, False), "007"),
+    ]
+    assert (digest.low, digest.high) == (-40, 12)
+    assert dict(digest.counts) == {"1.500": 1}
+    assert (digest.rows, digest.known_rows, digest.is_complete) == (10, 8, False)
 
 
-@pytest.mark.parametrize("texts", [["1-2", "3"], ["1.2.3"], ["-"], [None, None], ["a"], []])
-def test_what_is_not_plainly_numbers_is_left_alone(texts: list[Any]) -> None:
-    column: nw.Series[Any] = nw.from_native(
-        pa.chunked_array([pa.array(texts, type=pa.string())]), series_only=True
-    )
-    plain, rest = plain_and_other(column)
-    assert plain is None
-    assert rest.to_list() == texts
+@pytest.mark.parametrize("is_read", [False, True])
+def test_few_numbers_are_counted(is_read: bool) -> None:
+    texts = ["7", "7", None, "1.0", "1.00", "7"]
+    digest = ColumnDigest(name="x", column=column_of([]), max_distinct=3)
+    numbers = np.array([7.0, 7.0, math.nan, 1.0, 1.0, 7.0])
+    digest.add(Rows(frame=column_of(texts).to_frame()), numbers if is_read else None)
+    assert dict(digest.counts) == {"7": 3, "1.0": 1, "1.00": 1}
+    assert (digest.known_rows, digest.is_complete, digest.shapes) == (5, True, {})
+
+
+def test_where_pieces_of_a_chunk_end_does_not_matter() -> None:
+    table = pa.table({"x": pa.chunked_array([["12", "13"], ["1.5", "1.6"]])})
+    digest = ColumnDigest(name="x", column=column_of([]), max_distinct=3)
+    digest.add(Rows(frame=nw.from_native(table, eager_only=True)), np.array([12, 13, 1.5, 1.6]))
+    assert list(digest.shapes.values()) == ["1.5", "12"]

@@ -68,8 +68,7 @@ class ChunkEngine(ScannedEngine):
                 with room_for_temporary_files():
                     self._cell_file.write(cell_of_row.astype(np.int32).data)
                 for name in read:
-                    self.digests[name].add(rows)
-                self._keep_numbers(rows, read)
+                    self.digests[name].add(rows, self._kept_numbers(rows, name))
                 lacking = [token for token in unknown if token not in self.tokens]
                 if lacking:
                     self.tokens.update(occurring_tokens(rows.dataframe, lacking))
@@ -78,18 +77,21 @@ class ChunkEngine(ScannedEngine):
             raise TableError(f"{self.source.table.name}: the table has no rows")
         self.cells = total
 
-    def _keep_numbers(self, rows: Rows, names: Sequence[str]) -> None:
-        """Keep the numbers of columns whose texts have all been plain numbers so far."""
-        for name in names:
-            is_text = rows.dataframe[name].dtype == nw.String
-            if is_text and not rows.unknown and name not in self._other_texts:
-                typed = ColumnType(name=name, kind="number")
-                numbers = plain_numbers(rows.dataframe[name], typed, rows.reading)
-                if numbers is not None:
-                    self.source.numbers.add(name, numbers)
-                    continue
-            self._other_texts.add(name)
-            self.source.numbers.drop(name)
+    def _kept_numbers(self, rows: Rows, name: str) -> FloatArray | None:
+        """Keep and return the numbers of a column whose texts have all been plain numbers so far.
+
+        Of other columns none are kept, and None is returned.
+        """
+        is_text = rows.dataframe[name].dtype == nw.String
+        if is_text and not rows.unknown and name not in self._other_texts:
+            typed = ColumnType(name=name, kind="number")
+            numbers = plain_numbers(rows.dataframe[name], typed, rows.reading)
+            if numbers is not None:
+                self.source.numbers.add(name, numbers)
+                return numbers
+        self._other_texts.add(name)
+        self.source.numbers.drop(name)
+        return None
 
     def number_chunks(
         self, column_types: Sequence[ColumnType], *, advance: Advance

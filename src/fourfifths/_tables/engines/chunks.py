@@ -22,7 +22,7 @@ from fourfifths._tables.engines.parquet import parquet_schema_table, parquet_tab
 from fourfifths._tables.files import ROWS_PER_GROUP, TableFile, write_chunks
 from fourfifths._tables.load import Rows
 from fourfifths._tables.table import Table, Value, plain_columns, plain_relation
-from fourfifths._tables.values import Reading
+from fourfifths._tables.values import ROWS_PER_PIECE, Reading
 from fourfifths.errors import TableError
 
 # A repair by column cuts a table into stretches of this many rows, so a chunk has a multiple of it.
@@ -126,7 +126,9 @@ class ChunkedTable:
         """
         self._state  # noqa: B018 - it is taken before the first row is read
         first_row = 0
-        for table in chunks_of(self._tables(names, coded), self.chunk_rows):
+        for parts in chunks_of(self._tables(names, coded), self.chunk_rows):
+            # The texts of a CSV stay in the parts that they came in: each is looked at once.
+            table = parts.combine_chunks() if self.file.kind == "parquet" else parts
             rows, end = self._rows(table, first_row), first_row + table.num_rows
             known = {
                 name: self.numbers.read(name, first_row, row_count=table.num_rows)
@@ -189,6 +191,8 @@ def _state_of(path: Path) -> tuple[int, int]:
 def chunks_of(tables: Iterable[Any], row_count: int) -> Iterator[Any]:
     """Yield the rows of Arrow tables in tables of equal size; the last may have fewer rows.
 
+    Their columns are in the parts that they came in.
+
     Examples
     --------
     >>> import pyarrow as pa
@@ -205,14 +209,14 @@ def chunks_of(tables: Iterable[Any], row_count: int) -> Iterator[Any]:
         while waiting_rows + table.num_rows - start >= row_count:
             end = start + row_count - waiting_rows
             waiting.append(table.slice(start, end - start))
-            yield pa.concat_tables(waiting).combine_chunks()
+            yield pa.concat_tables(waiting)
             waiting, waiting_rows, start = [], 0, end
         rest = table.slice(start)
         if rest.num_rows:
             waiting.append(rest)
             waiting_rows += rest.num_rows
     if waiting:
-        yield pa.concat_tables(waiting).combine_chunks()
+        yield pa.concat_tables(waiting)
 
 
 def csv_tables(
@@ -226,7 +230,8 @@ def csv_tables(
     if names is not None:
         relation = relation.select(*(duckdb.ColumnExpression(column) for column in names))
     try:
-        for batch in relation.to_arrow_reader(batch_rows):
+        # In parts that stay in the processor's cache.
+        for batch in relation.to_arrow_reader(min(batch_rows, ROWS_PER_PIECE)):
             yield pa.Table.from_batches([batch])
     except duckdb.Error as error:
         raise file.error(error, name) from error

@@ -10,14 +10,15 @@ the table, whatever the chunks are.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import BoolArray, IntArray
+from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._tables.engines.number_texts import PlainNumbers, plain_and_other
 from fourfifths._tables.load import Rows
 from fourfifths._tables.types import (
     CODE_TEXT,
@@ -44,89 +45,7 @@ from fourfifths._tables.values import (
 from fourfifths.errors import ColumnError, TableError
 
 CountDistinct = Callable[[str, NumberFormat | None], int]
-MINUS, SLASH, ZERO, NINE = (np.uint8(ord(letter)) for letter in "-/09")
 MAX_DISTINCT = 20_000  # different values that a digest keeps
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlainNumbers:
-    """Texts that can only be read as numbers.
-
-    Attributes
-    ----------
-    texts : Arrow array
-        Without a plus sign.
-    marks : sequence of bool array
-        Whether a text is a whole number, has a decimal point, is a code with leading zeros, and is
-        too long for a 64-bit integer.
-    """
-
-    texts: Any
-    marks: Sequence[BoolArray]
-
-
-def plain_and_other(column: nw.Series[Any]) -> tuple[PlainNumbers | None, nw.Series[Any]]:
-    """Return the texts of a column that are plain numbers, and the other cells.
-
-    It looks at the bytes of all rows at once: only texts of digits, a point and a minus are taken
-    for plain, so some numbers are among the others. None if no text is plain, or if one of digits,
-    points and minuses is not a number.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> texts = pa.chunked_array([["1.5", "-20", "n/a", "1.500", None, "007"]])
-    >>> plain, others = plain_and_other(nw.from_native(texts, series_only=True))
-    >>> plain.texts.to_pylist(), others.to_list()
-    (['1.5', '-20', '007'], ['n/a', '1.500', None])
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts: Any = pa.concat_arrays(column.to_native().chunks) if len(column) else pa.array([])
-    texts = texts.cast(pa.large_string())
-    if not len(texts) or texts.null_count == len(texts):
-        return None, column
-    _, offset_buffer, byte_buffer = texts.buffers()
-    offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset :][: len(texts) + 1]
-    start, end = int(offsets[0]), int(offsets[-1])
-    content = np.frombuffer(byte_buffer or b"", dtype=np.uint8)[start:end]
-    # From the minus to the digit nine there are only points, the slash and digits.
-    is_odd = (content - MINUS > NINE - MINUS) | (content == SLASH)
-    odd_rows = np.searchsorted(offsets, np.flatnonzero(is_odd) + start, side="right") - 1
-    length, starts = np.diff(offsets), offsets[:-1] - start
-    is_plain = length > 0
-    is_plain[odd_rows] = False
-    if texts.null_count:
-        is_plain &= texts.is_valid().to_numpy(zero_copy_only=False)
-    if not is_plain.any():
-        return None, column
-    padded = np.append(content, np.zeros(2, dtype=np.uint8))
-    is_negative = padded.take(starts) == MINUS
-    first_digit = padded.take(starts + is_negative)
-    point = pc.fill_null(pc.find_substring(texts, "."), -1).to_numpy(zero_copy_only=False)
-    has_point = point >= 0
-    # 1.500 may mean 1500.
-    whole_digits = point - is_negative
-    has_three_decimals = has_point & (length - point == 4)
-    is_plain &= ~(
-        has_three_decimals & (whole_digits >= 1) & (whole_digits <= 3) & (first_digit != ZERO)
-    )
-    mask = pa.array(is_plain)
-    chosen = texts.filter(mask)
-    try:
-        chosen.cast(pa.float64())
-    except pa.ArrowInvalid:  # such as 1-2
-        return None, column
-    if not len(chosen):
-        return None, column
-    is_code = ~has_point & ~is_negative & (length > 1) & (first_digit == ZERO)
-    marks = [~has_point, has_point, is_code, length > MAX_WHOLE_DIGITS]
-    rest: nw.Series[Any] = nw.from_native(
-        pa.chunked_array([texts.filter(pc.invert(mask)).cast(pa.string())]), series_only=True
-    )
-    plain = PlainNumbers(texts=chosen, marks=[mark[is_plain] for mark in marks])
-    return plain, rest.alias(column.name)
 
 
 @dataclass(kw_only=True)
@@ -164,21 +83,34 @@ class ColumnDigest:
     max_distinct: int = MAX_DISTINCT
     _dictionaries: list[Any] = field(default_factory=list)
 
-    def add(self, rows: Rows) -> None:
-        """Count the values of further rows."""
+    def add(self, rows: Rows, numbers: FloatArray | None = None) -> None:
+        """Count the values of further rows.
+
+        Parameters
+        ----------
+        rows : Rows
+        numbers : float array, optional
+            The texts of the column as `plain_numbers`, if somebody has read them already.
+        """
         self.rows += len(rows)
         column = rows.dataframe[self.name]
+        if self.is_complete and numbers is not None:
+            # Texts of different numbers differ, and a few rows often show that values are many.
+            first_numbers = numbers[: 2 * self.max_distinct]
+            if np.unique(first_numbers[~np.isnan(first_numbers)]).size > self.max_distinct:
+                self._shorten()
         if not self.is_complete and column.dtype == nw.String and not rows.unknown:
             # Most are plain numbers, and only what is not can mean that a value is missing.
-            plain, rest = plain_and_other(column)
-            if plain is not None:
-                self.known_rows += len(plain.texts)
-                self._note(plain)
+            pieces, rest = plain_and_other(column, are_numbers=numbers is not None)
+            if pieces:
+                self.known_rows += sum(len(plain.texts) for plain in pieces)
+                self._note(pieces)
                 column = known_values(rest)
                 self.known_rows += len(column) - int(column.null_count())
                 self._add_values(column)
                 return
-        column = rows.column(self.name)
+        if numbers is None:  # no number means that a value is missing
+            column = rows.column(self.name)
         self.known_rows += len(column) - int(column.null_count())
         if column.dtype == nw.Categorical:
             native: Any = rows.dataframe[self.name].to_native()
@@ -224,9 +156,9 @@ class ColumnDigest:
                 raise AssertionError
             self._shorten()
             series: nw.Series[Any] = nw.from_native(pa.chunked_array([values]), series_only=True)
-            plain, rest = plain_and_other(series)
-            if plain is not None:  # in far less time than by patterns
-                self._note(plain)
+            pieces, rest = plain_and_other(series)
+            if pieces:  # in far less time than by patterns
+                self._note(pieces)
                 values = rest.to_native().combine_chunks()
             counted = pc.value_counts(self._without_numbers(values))
         if len(counted) > 10 * self.max_distinct:
@@ -283,28 +215,35 @@ class ColumnDigest:
                 pc.greater(pc.utf8_length(plain), MAX_WHOLE_DIGITS),
             ]
             arrays = [mark.to_numpy(zero_copy_only=False) for mark in marks]
-            self._note(PlainNumbers(texts=plain, marks=arrays))
+            self._note([PlainNumbers(texts=plain, marks=arrays)])
         return rest
 
-    def _note(self, plain: PlainNumbers) -> None:
+    def _note(self, pieces: Iterable[PlainNumbers]) -> None:
         """Take note of the shapes and of the range of plain numbers."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        shape = np.zeros(len(plain.texts), dtype=np.int64)
-        for mark in plain.marks:
-            shape = 2 * shape + mark
-        for code in np.flatnonzero(np.bincount(shape)):
-            bits = tuple(
-                bool(int(code) >> shift & 1) for shift in reversed(range(len(plain.marks)))
-            )
-            first = int(np.argmax(shape == code))
-            self.shapes.setdefault(bits, plain.texts[first].as_py())
-        is_whole, _, _, is_long = plain.marks
-        integers = plain.texts.filter(pa.array(is_whole & ~is_long))
-        if len(integers):
-            limits = pc.min_max(integers.cast(pa.int64()))
-            self._widen(limits["min"].as_py(), limits["max"].as_py())
+        first_texts: dict[tuple[bool, ...], str] = {}
+        for plain in pieces:
+            shape = np.zeros(len(plain.texts), dtype=np.uint8)
+            for mark in plain.marks:
+                shape = 2 * shape + mark
+            for code in np.flatnonzero(np.bincount(shape)):
+                bits = tuple(
+                    bool(int(code) >> shift & 1) for shift in reversed(range(len(plain.marks)))
+                )
+                if bits not in first_texts:
+                    first = int(np.argmax(shape == code))
+                    first_texts[bits] = plain.texts[first].as_py()
+            is_whole, _, _, is_long = plain.marks
+            is_integer = is_whole & ~is_long
+            if is_integer.any():
+                integers = plain.texts.filter(pa.array(is_integer))
+                limits = pc.min_max(integers.cast(pa.int64()))
+                self._widen(limits["min"].as_py(), limits["max"].as_py())
+        # In an order of their own, so that it does not matter where pieces end.
+        for bits, text in sorted(first_texts.items()):
+            self.shapes.setdefault(bits, text)
 
     def values(self) -> tuple[nw.Series[Any], IntArray]:
         """Return the values, or one of each shape, and for how many rows each stands.

@@ -170,7 +170,7 @@ class ChunkSource:
         names = list(self.names)
         tables = (pa.Table.from_batches([batch]).rename_columns(names) for batch in batches)
         chunks = (
-            chunks_of(tables, ROWS_PER_CHUNK)
+            (chunk.combine_chunks() for chunk in chunks_of(tables, ROWS_PER_CHUNK))
             if self.chunk is None
             else numbered_chunks(tables, self.chunk)
         )
