@@ -322,6 +322,9 @@ def options(
 def main() -> None:
     """Run the command line: an error is one line on stderr and exit code 2."""
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    # No command multiplies large matrices outside of fits, which run on one thread anyway. Threads
+    # that wait for matrices take a sixth of a short command.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     prepare_streams()
     try:
         code = app(sys.argv[1:] or ["--help"], prog_name="fourfifths", standalone_mode=False)
