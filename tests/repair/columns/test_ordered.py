@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fourfifths import Repairer
-from fourfifths._repair.columns.ordered import FewValues, OrderedColumn, few_values_of, fit_ordered
+from fourfifths._repair.columns.ordered import (
+    MAX_STEPS,
+    FewValues,
+    OrderedColumn,
+    few_values_of,
+    fit_ordered,
+)
 from fourfifths._repair.columns.quantiles import rank_table
 
 A, B = np.array([1.0, 2, 3, 4]), np.array([10.0, 20, 30, 40])
@@ -113,6 +119,20 @@ def test_where_levels_share_a_value_a_full_repair_is_no_step_function() -> None:
         "x", "number", categories=(), ordered=[np.ones(4), B], level_count=4, max_levels=4
     )
     assert column.full_steps("geometric") is None
+
+
+def test_many_strata_of_many_levels_are_not_kept_as_steps() -> None:
+    values = np.arange(MAX_STEPS / 2 + 1)
+    for level_count, is_kept in ((values.size - 1, True), (values.size, False)):
+        column = fit_ordered(
+            "x",
+            "number",
+            categories=(),
+            ordered=[values, values],
+            level_count=level_count,
+            max_levels=level_count,
+        )
+        assert (column.full_steps("geometric") is not None) is is_kept
 
 
 def test_steps_along_the_values_are_not_lost_by_rounding() -> None:

@@ -39,6 +39,7 @@ OrderedKind = Literal["number", "integer", "ordered"]
 INDEX_TOLERANCE = 1e-9
 MIN_LEVELS_PER_VALUE = 4  # with fewer, values are not few and most are not tied
 MIN_GRID_CELLS = 4_096  # wide enough that most values have a cell of their own
+MAX_STEPS = 500_000  # of all strata; they are kept beside the ranks, about 20 MB
 MAX_CELLS_PER_ROW = 8  # with more, ranking the strata one by one takes less time
 
 
@@ -103,9 +104,10 @@ class OrderedColumn:
     def full_steps(self, method: Method) -> Steps | None:
         """Return what full repair writes in each stratum, as steps; None if levels share a value.
 
-        If they do not, a value has one level, and what is written depends on nothing else.
+        If they do not, a value has one level, and what is written depends on nothing else. None
+        also if all strata together have too many levels.
         """
-        if self.has_shared_values:
+        if self.has_shared_values or self.levels * len(self.strata) > MAX_STEPS:
             return None
         if method not in self._steps:
             stratum_count = len(self.strata)
