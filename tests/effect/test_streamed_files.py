@@ -21,6 +21,7 @@ from fourfifths._effect.files import StreamedFileRepair, apply_repair, repair_fi
 from fourfifths._effect.roles import AuditRoles
 from fourfifths._repair.block_model import MAX_FIT_ROWS
 from fourfifths._repair.engines.streamed import SmallStrata
+from fourfifths._tables.engines.digests import MAX_DISTINCT
 from fourfifths.errors import (
     ColumnError,
     FourfifthsError,
@@ -311,6 +312,15 @@ def test_errors_are_those_of_memory(tmp_path: Path) -> None:
     infinite = table.set_column(2, "score", pa.array([*[0.5] * 700, np.inf, *[0.1] * 199]))
     source = write(infinite, tmp_path / "infinite.parquet")
     check_that_both_fail(source, match="row 700 is infinite")
+
+
+def test_more_codes_than_are_kept_are_the_error_of_memory(tmp_path: Path) -> None:
+    table = make_table(2 * MAX_DISTINCT + 4_000)
+    codes = [f"{row % (MAX_DISTINCT + 2_000):06d}" for row in range(table.num_rows)]
+    source = write(table.append_column("code", pa.array(codes)), tmp_path / "table.csv")
+    check_that_both_fail(
+        source, match=r"'code' has 22,000 different texts, more than 1,000", columns=["code"]
+    )
 
 
 def test_rows_of_a_new_stratum_are_named_by_their_number_in_the_file(tmp_path: Path) -> None:

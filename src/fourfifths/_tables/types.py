@@ -679,10 +679,7 @@ def _categories(
             f"columns: {column.name!r} holds {not_text[0]!r} among its categories; expected text"
         )
     if len(texts) > MAX_CATEGORIES:
-        raise ColumnError(
-            f"columns: {column.name!r} has {len(texts):,} different texts, more than "
-            f"{MAX_CATEGORIES:,}: not categories that strata could share; leave it out"
-        )
+        raise too_many_texts(column.name, len(texts))
     known_count = rows_where(~column.is_null(), row_counts)
     row_count = len(column) if row_counts is None else int(row_counts.sum())
     if not declared and len(texts) > MAX_CATEGORIES_OF_FEW_ROWS and 2 * len(texts) > known_count:
@@ -692,6 +689,14 @@ def _categories(
             "repair, without it"
         )
     return tuple(sorted(texts))
+
+
+def too_many_texts(name: Any, text_count: int) -> ColumnError:
+    """Return the error for a column of texts that are too many to be categories."""
+    return ColumnError(
+        f"columns: {name!r} has {text_count:,} different texts, more than {MAX_CATEGORIES:,}: not "
+        "categories that strata could share; leave it out"
+    )
 
 
 def _an_example(column: nw.Series[Any]) -> str:

@@ -19,7 +19,7 @@ from fourfifths._tables.engines.cells import Cells
 from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.groups import unmatched_token
 from fourfifths._tables.load import Rows
-from fourfifths._tables.types import AskedType, ColumnType, type_of
+from fourfifths._tables.types import AskedType, ColumnType, too_many_texts, type_of
 from fourfifths._tables.values import NumberFormat
 from fourfifths.errors import ColumnError
 
@@ -121,14 +121,16 @@ class ScannedEngine:
             digest = self.digests[name]
             digest.check()
             values, row_counts = digest.values()
-            types.append(
-                type_of(
-                    values,
-                    kind,
-                    unknown=self.schema.unknown,
-                    reading=self.schema.reading,
-                    notes=notes,
-                    row_counts=row_counts,
-                )
+            column_type = type_of(
+                values,
+                kind,
+                unknown=self.schema.unknown,
+                reading=self.schema.reading,
+                notes=notes,
+                row_counts=row_counts,
             )
+            if column_type.kind in ("category", "ordered") and digest.shapes:
+                # Codes with leading zeros, of which the digest keeps one of each shape.
+                raise too_many_texts(name, self.count_distinct(name, None))
+            types.append(column_type)
         return tuple(types)
