@@ -36,6 +36,7 @@ from fourfifths._tables.table import (
     TableLike,
     Value,
     columns_called,
+    object_columns,
     open_table,
     plain_columns,
     plain_relation,
@@ -90,6 +91,8 @@ class Rows:
         What was assumed about values; it grows as columns are read.
     first_row : int
         The number of the first row in the whole table, of which these may be a part.
+    objects : mapping of str to series
+        Columns of Python's objects as they came in, before they became numbers or texts.
     """
 
     frame: nw.DataFrame[Any] | None = None
@@ -102,6 +105,7 @@ class Rows:
     reading: Reading = field(default_factory=Reading)
     value_notes: list[str] = field(default_factory=list, repr=False, compare=False)
     first_row: int = 0
+    objects: Mapping[str, nw.Series[Any]] = field(default_factory=dict, repr=False, compare=False)
     _columns: dict[str, nw.Series[Any]] = field(default_factory=dict, repr=False, compare=False)
     _numbers: dict[str, FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
@@ -167,7 +171,13 @@ class Rows:
 
     def with_frame(self, frame: nw.DataFrame[Any]) -> Rows:
         """Return the rows of another dataframe, read as these are."""
-        return replace(self, frame=frame, _columns={}, _numbers={})
+        return replace(self, frame=frame, objects={}, _columns={}, _numbers={})
+
+    def with_repaired(self, columns: Sequence[nw.Series[Any]]) -> nw.DataFrame[Any]:
+        """Return the dataframe with these columns, and all others as they came in."""
+        repaired = {column.name for column in columns}
+        others = [column for name, column in self.objects.items() if name not in repaired]
+        return with_columns(self.dataframe, [*columns, *others])
 
     def with_known_numbers(self, numbers: Mapping[str, FloatArray]) -> Rows:
         """Return the rows with columns whose numbers were read from their texts before."""
@@ -539,7 +549,7 @@ class Output:
             from_numbers(frame[column_type.name], column_type, before=before, after=after)
             for column_type, before, after in repairs
         ]
-        return frame.with_columns(*columns)
+        return self.rows.with_repaired(columns)
 
     def native(self, library: str = "default", *, without: Collection[str] = ()) -> Any:
         """Return what came in, with its columns repaired.
@@ -610,7 +620,7 @@ class RecordOutput:
                 native: Any = column.to_native()
                 written = nw.from_native(written.to_native().cast(native.type), series_only=True)
             columns.append(written.alias(column_type.name))
-        return with_columns(frame, columns)
+        return self.rows.with_repaired(columns)
 
     def native(self, library: str = "default", *, without: Collection[str] = ()) -> Any:
         """Return what came in, with the records in their columns; arguments as for `Output`."""
@@ -684,7 +694,8 @@ def rows_of(
         raise TableError(
             f"X: a column is called {not_text[0]!r}; expected names that are text, or an array"
         )
-    return Rows(frame=frame, unknown=tuple(unknown), reading=reading)
+    objects = {name: nw.from_native(X[name], series_only=True) for name in object_columns(X)}
+    return Rows(frame=frame, objects=objects, unknown=tuple(unknown), reading=reading)
 
 
 def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:

@@ -9,12 +9,15 @@ import os
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import narwhals as nw
+import numpy as np
 
 from fourfifths import datasets
 from fourfifths._tables.engines.spark import check_session, spark_error
@@ -383,12 +386,16 @@ def plain_relation(relation: Any, names: Mapping[str, str] | None = None) -> Any
 
 
 def plain_columns(native: Any, *, times: bool = False) -> Any:
-    """Return an Arrow table with its columns in types that every library reads.
+    """Return a table with its columns in types that every library reads.
 
-    Texts and runs may be stored in several ways, which do not change what they mean. Times become
-    texts if asked. Anything but an Arrow table is returned as it is.
+    Texts and runs of an Arrow table may be stored in several ways, which do not change what they
+    mean. Times become texts if asked. Columns of pandas that hold Python's objects become what
+    `without_objects` makes of them. Any other table is returned as it is.
     """
     module = type(native).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(native, "columns"):
+        plain = {name: without_objects(native[name]) for name in object_columns(native)}
+        return native.assign(**plain)
     if module != "pyarrow" or not hasattr(native, "set_column"):
         return native
     for index, field_type in enumerate(native.schema.types):
@@ -396,6 +403,62 @@ def plain_columns(native: Any, *, times: bool = False) -> Any:
         if column.type != field_type:
             native = native.set_column(index, native.schema.names[index], column)
     return native
+
+
+def object_columns(native: Any) -> list[str]:
+    """Return the columns of a dataframe that hold Python's objects, and not only texts."""
+    if not (type(native).__module__.startswith("pandas") and native.columns.is_unique):
+        return []
+    import pandas as pd
+
+    return [
+        name
+        for name, dtype in native.dtypes.items()
+        if isinstance(name, str)
+        and isinstance(dtype, np.dtype)
+        and dtype.kind == "O"
+        and pd.api.types.infer_dtype(native[name], skipna=True) not in ("string", "empty")
+    ]
+
+
+def without_objects(column: Any) -> Any:
+    """Return a column of Python's objects as numbers, truth values, dates or texts.
+
+    Decimals are numbers. Numbers among texts become texts, because it depends on all of them what
+    the column is. Columns of anything else, such as lists, stay as they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from decimal import Decimal
+    >>> without_objects(pd.Series([Decimal("1.5"), None], dtype=object)).tolist()
+    [1.5, nan]
+    >>> without_objects(pd.Series([146.0, "n/a", None], dtype=object)).tolist()
+    ['146.0', 'n/a', None]
+    """
+    import pandas as pd
+
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    is_missing = column.isna()
+    if kind in ("decimal", "floating", "mixed-integer-float"):
+        return column.where(~is_missing, float("nan")).astype("float64")
+    if kind == "boolean":
+        return column.astype("boolean")
+    if kind == "date":
+        import pyarrow as pa  # loading it takes longer than a small audit
+
+        return column.where(~is_missing, None).astype(pd.ArrowDtype(pa.date32()))
+    if kind == "datetime":
+        return column.where(~is_missing, None).astype("datetime64[us]")
+    if kind == "integer":
+        with suppress(OverflowError):  # whole numbers of more than 64 bits stay as they are
+            return column.astype("Int64")
+    cells = column[~is_missing]
+    if cells.map(lambda cell: isinstance(cell, str | Real | Decimal)).all():
+        texts = column.where(~is_missing, None)
+        texts[~is_missing] = cells.map(str)
+        return texts
+    return column
 
 
 def _plain_arrow(column: Any, *, times: bool) -> Any:
