@@ -35,13 +35,13 @@ from sklearn.preprocessing import QuantileTransformer
 
 import fourfifths
 from fourfifths import Repairer
-from fourfifths._repair.columns import kernels
+from fourfifths._repair.columns import kernel_choice
 from fourfifths.datasets import load
 
 ADULT = ["age", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
 COLUMNS = 5
 GROUPS = (0, 1)
-WARM_UP_ROWS = 4 * kernels.MIN_COMPILED_VALUES  # rows: enough for numba to be loaded
+WARM_UP_ROWS = 4 * kernel_choice.MIN_COMPILED_VALUES  # rows: enough for numba to be loaded
 SPARE_BYTES = 100e6  # bytes that may be needed beside one column for each thread
 PEER = Path(__file__).with_name("aif360_peer.py")
 PEER_REQUIREMENTS = (
@@ -162,7 +162,7 @@ def half() -> Repairer:
 
 def numpy_alone() -> AbstractContextManager[object]:
     """Do without numba, though it is installed: no table has enough rows for it."""
-    return mock.patch.object(kernels, "MIN_COMPILED_VALUES", new=sys.maxsize)
+    return mock.patch.object(kernel_choice, "MIN_COMPILED_VALUES", new=sys.maxsize)
 
 
 def timed(task: Callable[[], object]) -> float:

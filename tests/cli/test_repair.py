@@ -556,6 +556,19 @@ def test_nothing_of_the_effect_is_shown_if_asked(shell: Shell, source: Path, sho
         assert answer.out == ""
 
 
+def test_what_was_assumed_is_said_without_the_effect_too(shell: Shell, tmp_path: Path) -> None:
+    table = applicants(tmp_path / "in.csv")
+    table["score"][3] = "n/a"
+    write(tmp_path / "in.csv", zip(*table.values(), strict=True), ",".join(table))
+    note = "note: column 'score': 'n/a' is taken for missing (1 row)\n"
+    options = ("--protected", "race", "--columns", "score", "--scope", "column")
+    fitted = shell("repair", "in.csv", "out.csv", *options, "--effect", "none", "--save", "r.json")
+    applied = shell("repair", "in.csv", "again.csv", "--apply", "r.json")
+    assert (fitted.code, applied.code) == (0, 0)
+    assert note in fitted.err
+    assert note in applied.err
+
+
 def test_an_effect_that_does_not_exist(shell: Shell, source: Path) -> None:
     answer = shell("repair", "in.csv", "out.csv", *ROLES, "--effect", "much")
     assert (answer.code, answer.out) == (2, "")

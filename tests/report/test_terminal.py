@@ -175,3 +175,12 @@ def test_a_long_name_in_the_second_column_is_wrapped_at_80_columns():
     assert "compared with             95%" in text
     assert "0.362 to 0.837" in text
     assert text.count("B") == LONG_NAMES[1].count("B")
+
+
+def test_a_reader_that_has_gone_is_an_error_of_the_stream():
+    class Gone(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError, match=r"^$"):
+        print_document(Document(headline="three of four"), Gone())

@@ -25,7 +25,9 @@ def as_objects(numbers):
 
 
 def first_as_texts(numbers):
-    """Return objects whose kind cannot be told from the first ones."""
+    """Return objects whose kind cannot be told from the first ones; of few values, all objects."""
+    if numbers.nunique() < 10:
+        return numbers.astype(object)
     cells = numbers.astype(object)
     cells[:240] = [str(number) for number in numbers[:240]]
     return cells
@@ -35,7 +37,7 @@ OBJECTS = [as_decimals, as_objects, first_as_texts]
 
 
 def people(make=None):
-    """Return people with a score of few values and a wage of many, of which `make` makes objects."""
+    """Return people with a score of few values and a wage of many; `make` makes objects of both."""
     random = np.random.default_rng(4)
     n = 600
     table = pd.DataFrame(
@@ -101,6 +103,18 @@ def test_another_word_among_objects_is_an_error_at_every_door():
             measure()
 
 
+def test_few_values_of_which_one_is_a_number_and_a_text_are_not_guessed_at():
+    texts_first, texts_last = people(as_objects), people(as_objects)
+    texts_first.loc[:300, "score"] = "1.5"
+    texts_last.loc[300:, "score"] = "1.5"
+    with pytest.raises(ColumnError, match="controls='score': expected numbers or categories"):
+        adjusted(texts_last, controls=["score"], **ROLES)
+    with pytest.raises(ColumnError, match=r"'score' holds Object, as in 4\.5; expected num"):
+        Repairer("sex", columns=["score"]).fit(texts_last)
+    with pytest.raises(ColumnError, match="'score': holds numbers and texts, some of them the"):
+        Repairer("sex", columns=["score"]).fit(texts_first)
+
+
 @pytest.mark.parametrize(
     ("cells", "dtype", "expected"),
     [
@@ -118,3 +132,9 @@ def test_objects_become_what_they_hold(cells, dtype, expected):
     assert plain.dtype == dtype
     if expected is not None:
         pd.testing.assert_series_equal(plain, pd.Series(expected, dtype=dtype))
+
+
+def test_an_array_with_a_word_names_its_column():
+    array = np.array([[1.0, 2], [3, "n/a"], [5, 6]] * 10, dtype=object)
+    with pytest.raises(ColumnError, match="X: column 1 holds 'n/a'; expected numbers, and NaN"):
+        Repairer().fit(array, protected=["f", "m"] * 15)

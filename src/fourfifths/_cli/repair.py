@@ -348,6 +348,10 @@ def show_repair(
     effect = None
     if detail is not EffectChoice.NONE:
         effect = repaired.effect("full" if detail is EffectChoice.FULL else "quick")
+    else:
+        # The page of the effect would repeat what was assumed in reading the file.
+        for note in repaired.notes:
+            typer.echo(f"note: {note}", err=True)
     if form is PageFormat.JSON:
         assert provenance is not None
         report: dict[str, Any] = {"effect": None} if effect is None else effect.to_dict()

@@ -712,5 +712,6 @@ def _repaired(
         not_features=not_features,
         certified_amount=certified_amount,
         is_fitted=is_fitted,
-        notes=notes,
+        # Where a saved repair is applied, values are read only now.
+        notes=tuple(dict.fromkeys((*notes, *rows.value_notes))),
     )

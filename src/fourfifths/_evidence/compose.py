@@ -44,6 +44,7 @@ def report(
     random_state: int = 0,
     audit_options: Mapping[str, Any] | None = None,
     origin: Sequence[Field] = (),
+    progress: bool = True,
 ) -> Report:
     """Audit a table and put everything that a reader must know into one report.
 
@@ -75,6 +76,8 @@ def report(
     origin : sequence of Field
         Further lines of the provenance, as of the file and the command; a template may leave lines
         out.
+    progress : bool
+        Whether to show a progress bar on a terminal or in a notebook.
 
     Returns
     -------
@@ -122,6 +125,7 @@ def report(
         unknown=unknown,
         random_state=random_state,
         audit_options=audit_options,
+        progress=progress,
     )
     data = subject_of(opened)
     stated_keys = {field.key for field in origin}

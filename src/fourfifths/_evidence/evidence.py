@@ -108,6 +108,7 @@ def gather(
     unknown: str | Sequence[Any] = (),
     random_state: int = 0,
     audit_options: Mapping[str, Any] | None = None,
+    progress: bool = True,
 ) -> Evidence:
     """Run the audit, and the further analyses that a report is to have.
 
@@ -125,6 +126,8 @@ def gather(
     random_state : int
     audit_options : mapping, optional
         Further arguments of `impact`: weights, counts, within and so on.
+    progress : bool
+        Whether to show progress bars.
     """
     opened = open_table(table)
     check_names(opened, parts, columns=columns, stages=stage_columns, score=score)
@@ -170,6 +173,7 @@ def gather(
                 ages=of_column(ages, column, is_mapping=True),
                 unknown=unknown,
                 random_state=random_state,
+                progress=progress,
             )
             for column in singles
         }
@@ -185,7 +189,7 @@ def gather(
             models=TRADEOFF_MODELS,
             amounts=TRADEOFF_AMOUNTS,
             repeats=1,
-            progress=False,
+            progress=progress,
             **judged,
             **shared,
         )

@@ -16,7 +16,14 @@ from fourfifths._repair.explain import Explanation
 from fourfifths._repair.plain_repairer import PlainRepairer, check_proof_options
 from fourfifths._repair.proof import Proof
 from fourfifths._tables.engines.spark import is_spark
-from fourfifths._tables.load import Output, RecordOutput, Rows, one_row, rows_of
+from fourfifths._tables.load import (
+    Output,
+    RecordOutput,
+    Rows,
+    check_numbers,
+    one_row,
+    rows_of,
+)
 from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import ColumnError, OptionError
 
@@ -318,6 +325,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, PlainRepai
             return rows
         if hasattr(X, "dtype") and X.dtype.kind in "mM":
             raise ColumnError(f"X: an array of {X.dtype}; expected numbers")
+        check_numbers(X)
         array = validate_data(
             self,
             X,

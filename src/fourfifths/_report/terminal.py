@@ -38,7 +38,13 @@ def print_document(document: Document, stream: TextIO, *, width: int | None = No
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(file=stream, width=width, highlight=False)
+    class LastingConsole(Console):
+        """A console that leaves it to the caller what to do when its reader has gone."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = LastingConsole(file=stream, width=width, highlight=False)
     console.print(Text(printable(document.headline), style=STYLES[document.tone]))
     for section in document.sections:
         for sheet in section.sheets:

@@ -285,8 +285,11 @@ class Rows:
             elif is_number and column.dtype == nw.String:
                 numbers = plain_numbers(column, column_type, self.reading)
             if numbers is None:
-                known = self.column(column_type.name)
-                numbers = to_numbers(known, column_type, unseen=unseen, reading=self.reading)
+                known, notes = self.column(column_type.name), list[str]()
+                numbers = to_numbers(
+                    known, column_type, unseen=unseen, reading=self.reading, notes=notes
+                )
+                self.value_notes.extend(note for note in notes if note not in self.value_notes)
             columns.append(numbers)
         return columns
 
@@ -696,6 +699,29 @@ def rows_of(
         )
     objects = {name: nw.from_native(X[name], series_only=True) for name in object_columns(X)}
     return Rows(frame=frame, objects=objects, unknown=tuple(unknown), reading=reading)
+
+
+def check_numbers(X: Any) -> None:  # noqa: N803 - as in scikit-learn
+    """Raise if an array of objects or texts holds anything but numbers, and name the first."""
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OU"):
+        return
+    for column in range(X.shape[1]):
+        try:
+            X[:, column].astype(np.float64)
+        except (TypeError, ValueError):
+            wrong = next(cell for cell in X[:, column] if not _is_number(cell))
+            raise ColumnError(
+                f"X: column {column} holds {wrong!r}; expected numbers, and NaN where a value is "
+                "missing; a dataframe may hold texts and categories too"
+            ) from None
+
+
+def _is_number(cell: Value) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:

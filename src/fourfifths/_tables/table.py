@@ -36,6 +36,9 @@ from fourfifths._tables.workbook import read_workbook
 from fourfifths._text import listed, nearest
 from fourfifths.errors import ColumnError, OptionError, TableError
 
+# With more values than this, a column of objects is not one of groups.
+MAX_AMBIGUOUS_VALUES = 50
+
 Value: TypeAlias = Any  # one cell of a table: str, int, float, bool, date, ... or None
 TableLike: TypeAlias = Any  # a dataframe, a path, the name of a shipped data set, or a Dataset
 
@@ -147,7 +150,10 @@ class Table:
                 name, number, argument, may_be_unknown=may_be_unknown
             )
         elif not dtype.is_numeric():
-            raise ColumnError(f"{argument}={name!r}: expected numbers, found {dtype}")
+            raise ColumnError(
+                f"{argument}={name!r}: expected numbers, found {dtype}; make numbers of it first "
+                "(in pandas with pandas.to_numeric)"
+            )
         table = table.with_column(name, number.cast(nw.Float64()))
         return table.with_column(name, without_missing(table.col(name), nw.Float64()))
 
@@ -425,7 +431,9 @@ def without_objects(column: Any) -> Any:
     """Return a column of Python's objects as numbers, truth values, dates or texts.
 
     Decimals are numbers. Numbers among texts become texts, because it depends on all of them what
-    the column is. Columns of anything else, such as lists, stay as they are.
+    the column is. Columns of anything else, such as lists, stay as they are. So do those of few
+    values of which one is there as a number and as a text: they may be groups, and 1 and "1" one
+    group or two.
 
     Examples
     --------
@@ -454,11 +462,18 @@ def without_objects(column: Any) -> Any:
         with suppress(OverflowError):  # whole numbers of more than 64 bits stay as they are
             return column.astype("Int64")
     cells = column[~is_missing]
-    if cells.map(lambda cell: isinstance(cell, str | Real | Decimal)).all():
-        texts = column.where(~is_missing, None)
-        texts[~is_missing] = cells.map(str)
-        return texts
-    return column
+    if not cells.map(_is_number_or_text).all():
+        return column
+    different, texts = cells.drop_duplicates(), cells.map(str)
+    if different.size <= MAX_AMBIGUOUS_VALUES and texts.nunique() < different.size:
+        return column
+    written = column.where(~is_missing, None)
+    written[~is_missing] = texts
+    return written
+
+
+def _is_number_or_text(cell: Value) -> bool:
+    return isinstance(cell, str | Real | Decimal) and not isinstance(cell, bool)
 
 
 def _plain_arrow(column: Any, *, times: bool) -> Any:

@@ -327,10 +327,12 @@ def to_numbers(
     *,
     unseen: Literal["error", "keep"] = "error",
     reading: Reading | None = None,
+    notes: list[str] | None = None,
 ) -> FloatArray:
     """Return a column as numbers: categories by their index, missing as NaN.
 
-    With "keep", a category that was not fitted is NaN too.
+    With "keep", a category that was not fitted is NaN too. What was assumed about numbers that are
+    text is added to `notes`.
     """
     if column_type.kind == "date":
         return microseconds(column, column_type)
@@ -341,6 +343,7 @@ def to_numbers(
                 must=True,
                 reading=reading,
                 number_format=column_type.number_format,
+                notes=notes,
                 may_round=column_type.kind == "number",
             )
             assert numbers is not None

@@ -465,7 +465,14 @@ def in_arrow(column: nw.Series[Any]) -> nw.Series[Any]:
     """Return a short column in Arrow, where a function takes far less time than in pandas."""
     import pyarrow as pa  # loading it takes longer than a small audit
 
-    series: nw.Series[Any] = nw.from_native(pa.chunked_array([column.to_arrow()]), series_only=True)
+    try:
+        values = pa.chunked_array([column.to_arrow()])
+    except pa.ArrowTypeError as error:  # Python's objects, of which pandas looks at the first only
+        raise ColumnError(
+            f"column {column.name!r}: holds numbers and texts, some of them the same; make all of "
+            "them numbers or texts first (in pandas with astype(str))"
+        ) from error
+    series: nw.Series[Any] = nw.from_native(values, series_only=True)
     return series
 
 

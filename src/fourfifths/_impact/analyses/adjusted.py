@@ -402,7 +402,7 @@ def control_kinds(
                 raise ColumnError(
                     f"{argument}={name!r}: has another role; the same column cannot be both"
                 )
-            if dtype.is_nested() or dtype.is_temporal():
+            if dtype.is_nested() or dtype.is_temporal() or dtype == nw.Object:
                 raise ColumnError(
                     f"{argument}={name!r}: expected numbers or categories, found {dtype}; make a "
                     "number of it first, like years until a day"
