@@ -30,6 +30,7 @@ from fourfifths._certify.auditors import (
     BalancedCut,
     BinnedTrees,
     DetailScores,
+    HeldRows,
     SampledRows,
     best_cut,
     bit_cuts,
@@ -444,26 +445,28 @@ def test_auditors_that_are_neither_names_nor_a_mapping_are_refused(auditors):
 
 def test_a_rule_of_a_given_rate_by_hand():
     # Held scores of the group are 1, 2, 3, 3: half of it is the two threes.
-    auditor = BalancedCut(FunctionTransformer(), ())
-    auditor.held_scores_ = np.array([1.0, 2, 3, 3, 9])
-    auditor.held_labels_ = np.array([False, False, False, False, True])
+    held = HeldRows(
+        cut=0.0, scores=np.array([1.0, 2, 3, 3, 9]), is_reference=np.array([False] * 4 + [True])
+    )
     scores, coin = np.array([0.0, 2.9, 3, 3, 4]), np.array([0.0, 0, 0.4, 0.6, 1])
-    selected = auditor.select(scores, 0.5, harmed="group", coin=coin)
+    selected = held.select(scores, 0.5, harmed="group", coin=coin)
     np.testing.assert_array_equal(selected, [False, False, True, True, True])
     # A quarter of it is one of the two threes: half of the rows at the cut, by their coin.
-    selected = auditor.select(scores, 0.25, harmed="group", coin=coin)
+    selected = held.select(scores, 0.25, harmed="group", coin=coin)
     np.testing.assert_array_equal(selected, [False, False, True, False, True])
 
 
 def test_a_rule_whose_held_scores_are_of_other_fits_keeps_the_share_of_rows():
     # Half of the group's four held rows and the one of the reference: 3 of 5. The scores to select
     # from have another scale; 6 of 10 of them are selected.
-    auditor = BalancedCut(FunctionTransformer(), ())
-    auditor.held_fits_ = "inner folds"
-    auditor.held_scores_ = np.array([1.0, 2, 3, 3, 9])
-    auditor.held_labels_ = np.array([False, False, False, False, True])
+    held = HeldRows(
+        cut=0.0,
+        scores=np.array([1.0, 2, 3, 3, 9]),
+        is_reference=np.array([False] * 4 + [True]),
+        fits="inner folds",
+    )
     scores = 1000 + np.arange(10.0)
-    selected = auditor.select(scores, 0.5, harmed="group", coin=np.full(10, 0.5))
+    selected = held.select(scores, 0.5, harmed="group", coin=np.full(10, 0.5))
     np.testing.assert_array_equal(selected, scores > 1003)
 
 
@@ -479,10 +482,10 @@ def test_a_rule_on_two_far_scores_selects_its_rate_whatever_the_fit(n):
 
 
 def test_a_rule_that_harms_the_reference_selects_from_the_low_end():
-    auditor = BalancedCut(FunctionTransformer(), ())
-    auditor.held_scores_ = np.array([0.0, 1, 2, 3, 4])
-    auditor.held_labels_ = np.array([False, True, True, True, True])
-    selected = auditor.select(
+    held = HeldRows(
+        cut=0.0, scores=np.array([0.0, 1, 2, 3, 4]), is_reference=np.array([False] + [True] * 4)
+    )
+    selected = held.select(
         np.array([1.0, 2, 2.1]), 0.5, harmed="reference", coin=np.array([0.5, 0.5, 0.5])
     )
     np.testing.assert_array_equal(selected, [True, True, False])
@@ -774,11 +777,14 @@ def test_no_features_with_details_make_an_empty_matrix():
 
 
 def test_shares_by_hand():
-    # Two rows of the share of all, 3/5, are added to each code; the last is for unknown codes.
-    codes = np.array([0, 0, 2, 2, 2])
-    shares = reference_shares(codes, np.array([True, False, True, True, False]))
-    np.testing.assert_allclose(shares, [2.2 / 4, 0.6, 3.2 / 5, 0.6])
-    np.testing.assert_allclose(look_up(shares, np.array([2, 9])), [0.64, 0.6])
+    # Two rows of the share of all, 3/5, are added to each code; a column's last is for codes that
+    # it may not have.
+    codes = np.array([[0, 1], [0, 0], [2, 0], [2, 0], [2, 0]])
+    sizes, y = np.array([3, 2]), np.array([True, False, True, True, False])
+    shares = reference_shares(codes, y, sizes)
+    np.testing.assert_allclose(shares, [2.2 / 4, 0.6, 3.2 / 5, 0.6, 3.2 / 6, 2.2 / 3, 0.6])
+    found = look_up(shares, np.array([[2, 1], [9, 9]]), sizes)
+    np.testing.assert_allclose(found, [[0.64, 2.2 / 3], [0.6, 0.6]])
 
 
 def test_bits_are_columns_with_two_values():

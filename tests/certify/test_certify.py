@@ -67,6 +67,7 @@ def simulated(n, d, seed, *, beta=0.5, auditors=("naive-bayes",), until_harm=Fal
         auditors=panel(auditors, [False], random_state=0),
         threshold=0.8,
         confidence=0.95,
+        corrected=1 - 0.05 / len(auditors),
         until_harm=until_harm,
         folds=2,
         random_state=0,

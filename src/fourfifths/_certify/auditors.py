@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ from fourfifths._tables.sample import Features, days_of
 from fourfifths._text import listed, nearest
 from fourfifths.errors import GroupError, OptionError
 
+Candidate = TypeVar("Candidate")
+HeldFits = Literal["same fit", "inner folds"]
 AuditorName = Literal["logistic", "svm", "naive-bayes", "trees", "forest", "details"]
 # Those without details, which take any matrix of features.
 PLAIN_AUDITORS: tuple[AuditorName, ...] = ("logistic", "svm", "naive-bayes", "trees")
@@ -134,6 +136,11 @@ def panel(
         if classifier is None:
             members[name] = built_in_auditor(name, is_category, random_state=random_state)
             continue
+        if name in get_args(AuditorName):
+            raise OptionError(
+                f"auditors: {name!r} is the name of a built-in auditor; give your own classifier "
+                f"another name, or pass {{{name!r}: None}} for the built-in one"
+            )
         has_score = hasattr(classifier, "decision_function") or hasattr(classifier, "predict_proba")
         # A class has the methods of its instances, but cannot be fitted.
         if isinstance(classifier, type) or not hasattr(classifier, "fit") or not has_score:
@@ -192,6 +199,69 @@ def built_in_auditor(name: str, is_category: Sequence[bool], *, random_state: in
     return BalancedCut(prepare, candidates, random_state=random_state)
 
 
+@dataclass(frozen=True, kw_only=True)
+class HeldRows:
+    """Training rows, scored by a fit that has not seen them, by which a score is cut.
+
+    Attributes
+    ----------
+    cut : float
+        Rows with a score above it are predicted to be of the reference.
+    scores : float array
+        Less the cut.
+    is_reference : bool array
+        Whether each row is of the reference.
+    fits : {"same fit", "inner folds"}
+        Whether the scores are those of the fit whose scores are to be cut, or of other fits to
+        fewer rows.
+    """
+
+    cut: float
+    scores: FloatArray
+    is_reference: BoolArray
+    fits: HeldFits = "same fit"
+
+    @classmethod
+    def cut_at_best(
+        cls, scores: FloatArray, is_reference: BoolArray, *, fits: HeldFits = "same fit"
+    ) -> HeldRows:
+        """Cut the scores where the balanced error rate of these rows is lowest."""
+        cut = best_cut(scores, is_reference)[0]
+        return cls(cut=cut, scores=scores - cut, is_reference=is_reference, fits=fits)
+
+    def select(
+        self, scores: FloatArray, rate: float, *, harmed: Side, coin: FloatArray
+    ) -> BoolArray:
+        """Return the rows that the rule selects that harms one side as much as this score allows.
+
+        To harm the group is to select the rows that look most like the reference, and the reverse.
+        The cut of the rule is set on held training rows, so that it selects a share `rate` of the
+        harmed side there. If other fits have scored them, the rule selects the same share of all
+        rows that are asked about, whatever their groups.
+
+        Parameters
+        ----------
+        scores : float array
+            Less the cut, like those that `BalancedCut.decision_function` returns.
+        rate : float
+            The share of the harmed side to select, in (0, 1].
+        harmed : {"group", "reference"}
+        coin : float array
+            Uniform in [0, 1), one for each row. A row at the cut is selected if its coin is below
+            the share of the rows at the cut that `rate` still needs.
+        """
+        sign = 1 if harmed == "group" else -1
+        held, directed = sign * self.scores, sign * scores
+        is_harmed = self.is_reference == (harmed == "reference")
+        cut, share_at_cut = cut_of_share(held[is_harmed], rate)
+        if self.fits == "inner folds":
+            # Each fit has a scale of its own, so it is not the cut that is kept but how many rows
+            # of both sides it selects.
+            share = np.mean(held > cut) + share_at_cut * np.mean(held == cut)
+            cut, share_at_cut = cut_of_share(directed, float(share))
+        return np.asarray((directed > cut) | ((directed == cut) & (coin < share_at_cut)))
+
+
 class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier and a cut of its score, chosen by balanced error rate on training rows.
 
@@ -207,16 +277,9 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     encoder_, classifier_ : fitted
-    cut_ : float
-        Rows with a score above it are predicted to be of the reference.
-    held_scores_, held_labels_ : array
-        Scores (less the cut) of training rows by a fit that has not seen them, and whether each
-        row is of the reference.
-    held_fits_ : {"same fit", "inner folds"}
-        Whether `held_scores_` are those of `classifier_`, or of other fits to fewer rows.
+    held_ : HeldRows
+        The training rows by which the cut is chosen.
     """
-
-    held_fits_: Literal["same fit", "inner folds"] = "same fit"
 
     def __init__(self, encoder: Any, candidates: Sequence[Any], *, random_state: int = 0) -> None:
         self.encoder = encoder
@@ -245,51 +308,18 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.classifier_ = clone(best).fit(self.encoder_.fit_transform(rows), is_reference)
             if holds_out:
                 scores, labels = self._score(X[held]), y[held]
-        self.held_fits_ = "same fit" if holds_out else "inner folds"
-        self.cut_ = best_cut(scores, labels)[0]
-        self.held_scores_, self.held_labels_ = scores - self.cut_, labels
+        fits: HeldFits = "same fit" if holds_out else "inner folds"
+        self.held_ = HeldRows.cut_at_best(scores, labels, fits=fits)
         return self
 
     def decision_function(self, X: FloatArray) -> FloatArray:
         """Return the score less the cut: above 0, the row is predicted to be of the reference."""
         with quiet():
-            return self._score(X) - self.cut_
+            return self._score(X) - self.held_.cut
 
     def predict(self, X: FloatArray) -> BoolArray:
         """Return which rows are predicted to be of the reference."""
         return self.decision_function(X) > 0
-
-    def select(
-        self, scores: FloatArray, rate: float, *, harmed: Side, coin: FloatArray
-    ) -> BoolArray:
-        """Return the rows that the rule selects that harms one side as much as this score allows.
-
-        To harm the group is to select the rows that look most like the reference, and the reverse.
-        The cut of the rule is set on held training rows, so that it selects a share `rate` of the
-        harmed side there. If other fits have scored them, the rule selects the same share of all
-        rows that are asked about, whatever their groups.
-
-        Parameters
-        ----------
-        scores : float array
-            As `decision_function` returns them.
-        rate : float
-            The share of the harmed side to select, in (0, 1].
-        harmed : {"group", "reference"}
-        coin : float array
-            Uniform in [0, 1), one for each row. A row at the cut is selected if its coin is below
-            the share of the rows at the cut that `rate` still needs.
-        """
-        sign = 1 if harmed == "group" else -1
-        held, directed = sign * self.held_scores_, sign * scores
-        is_harmed = self.held_labels_ == (harmed == "reference")
-        cut, share_at_cut = cut_of_share(held[is_harmed], rate)
-        if self.held_fits_ == "inner folds":
-            # Each fit has a scale of its own, so it is not the cut that is kept but how many rows
-            # of both sides it selects.
-            share = np.mean(held > cut) + share_at_cut * np.mean(held == cut)
-            cut, share_at_cut = cut_of_share(directed, float(share))
-        return np.asarray((directed > cut) | ((directed == cut) & (coin < share_at_cut)))
 
     def _score(self, X: FloatArray) -> FloatArray:
         return score_of(self.classifier_, self.encoder_.transform(X))
@@ -317,19 +347,37 @@ class BalancedCut(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for train, test in splits:
             fold_encoder = clone(self.encoder)
             encoded.append((fold_encoder.fit_transform(X[train]), fold_encoder.transform(X[test])))
-        best, best_scores, lowest, last_improvement = self.candidates[0], np.empty(0), np.inf, 0
-        for index, candidate in enumerate(self.candidates):
+        scores_of: dict[int, FloatArray] = {}
+
+        def error_of(index: int) -> float:
             scores = np.empty(y.size)
             for (train, test), (train_rows, test_rows) in zip(splits, encoded, strict=True):
-                scores[test] = score_of(clone(candidate).fit(train_rows, y[train]), test_rows)
-            error = best_cut(scores, y)[1]
-            if error < lowest - MIN_IMPROVEMENT:
-                last_improvement = index
-            if error < lowest:
-                best, best_scores, lowest = candidate, scores, error
-            if index - last_improvement >= PATIENCE:
-                break
-        return best, best_scores, y
+                fitted = clone(self.candidates[index]).fit(train_rows, y[train])
+                scores[test] = score_of(fitted, test_rows)
+            scores_of[index] = scores
+            return best_cut(scores, y)[1]
+
+        best = first_best(range(len(self.candidates)), error_of)
+        return self.candidates[best], scores_of[best], y
+
+
+def first_best(
+    candidates: Sequence[Candidate], error_of: Callable[[Candidate], float]
+) -> Candidate:
+    """Return the candidate with the lowest error, tried in order.
+
+    No further ones are tried once several in a row have hardly improved the error.
+    """
+    best, lowest, last_improvement = candidates[0], np.inf, 0
+    for index, candidate in enumerate(candidates):
+        error = error_of(candidate)
+        if error < lowest - MIN_IMPROVEMENT:
+            last_improvement = index
+        if error < lowest:
+            best, lowest = candidate, error
+        if index - last_improvement >= PATIENCE:
+            break
+    return best
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -377,7 +425,7 @@ def out_of_fold(
         fitted = clone(auditor).fit(X[train], is_reference[train])
         score[test] = fitted.decision_function(X[test])
         for harmed, rate in rates.items():
-            selected[harmed][test] = fitted.select(
+            selected[harmed][test] = fitted.held_.select(
                 score[test], rate, harmed=harmed, coin=coin[test]
             )
         advance()
@@ -622,7 +670,10 @@ class BinnedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
     def _rows_to_bin(self, y: BoolArray) -> IntArray:
         """Return the rows that scikit-learn bins: those that it does not hold out."""
         rows = np.arange(y.size)
-        if y.size <= MAX_ROWS_WITHOUT_STOPPING:
+        stops_early = self.early_stopping
+        if stops_early == "auto":
+            stops_early = y.size > MAX_ROWS_WITHOUT_STOPPING
+        if not stops_early:
             return rows
         random = np.random.RandomState(self.random_state)
         seed = random.randint(np.iinfo(np.uint32).max, dtype="u8")
@@ -891,13 +942,13 @@ class DetailScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classifier_ = None
         if not codes.shape[1] or min(y.sum(), (~y).sum()) < ENCODING_FOLDS:
             return self
-        self.shares_ = [reference_shares(column, y) for column in codes.T]
+        self.sizes_ = codes.max(axis=0) + 1
+        self.shares_ = reference_shares(codes, y, self.sizes_)
         encoded = np.empty(codes.shape)
         folds = StratifiedKFold(ENCODING_FOLDS, shuffle=True, random_state=self.random_state)
         for train, test in folds.split(y, y):
-            for position, column in enumerate(codes.T):
-                shares = reference_shares(column[train], y[train])
-                encoded[test, position] = look_up(shares, column[test])
+            shares = reference_shares(codes[train], y[train], self.sizes_)
+            encoded[test] = look_up(shares, codes[test], self.sizes_)
         deviations = separation(encoded, y)
         order = np.argsort(-deviations, kind="stable")[:MAX_DETAILS]
         self.kept_ = np.sort(order[deviations[order] > MIN_DETAIL_DEVIATION])
@@ -910,9 +961,8 @@ class DetailScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return how much each row looks like the reference; 0 if no detail is kept."""
         if self.classifier_ is None:
             return np.zeros(X.shape[0])
-        codes = self._codes(X)
-        encoded = [look_up(self.shares_[position], codes[:, position]) for position in self.kept_]
-        inputs = np.column_stack([X[:, : self.feature_count], *encoded])
+        encoded = look_up(self.shares_, self._codes(X), self.sizes_)[:, self.kept_]
+        inputs = np.hstack([X[:, : self.feature_count], encoded])
         return np.asarray(self.classifier_.decision_function(inputs), dtype=np.float64)
 
     def _codes(self, X: FloatArray) -> IntArray:
@@ -925,20 +975,38 @@ class DetailScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack(columns).astype(np.int64) if columns else np.empty((len(X), 0), int)
 
 
-def reference_shares(codes: IntArray, y: BoolArray) -> FloatArray:
-    """Return, for each code, the share of its rows that are of the reference.
+def reference_shares(codes: IntArray, y: BoolArray, sizes: IntArray) -> FloatArray:
+    """Return, for each code of each column, the share of its rows that are of the reference.
 
-    `PRIOR_ROWS` rows with the share of all rows are added to each code. The last element is for
-    codes that do not occur.
+    `PRIOR_ROWS` rows with the share of all rows are added to each code.
+
+    Parameters
+    ----------
+    codes : int array, rows by columns
+    y : bool array
+    sizes : int array
+        How many codes each column may have.
+
+    Returns
+    -------
+    float array
+        Column after column, each with one element more, which is for codes that it may not have.
     """
-    rows = np.append(np.bincount(codes), 0)
-    reference = np.append(np.bincount(codes[y], minlength=rows.size - 1), 0)
+    places = codes + first_places(sizes)
+    count = int(sizes.sum()) + sizes.size
+    rows = np.bincount(places.ravel(), minlength=count)
+    reference = np.bincount(places[y].ravel(), minlength=count)
     return np.asarray((reference + PRIOR_ROWS * y.mean()) / (rows + PRIOR_ROWS))
 
 
-def look_up(shares: FloatArray, codes: IntArray) -> FloatArray:
-    """Return the share of each row's code."""
-    return shares[np.minimum(codes, shares.size - 1)]
+def look_up(shares: FloatArray, codes: IntArray, sizes: IntArray) -> FloatArray:
+    """Return the share of each row's code in each column."""
+    return shares[np.minimum(codes, sizes) + first_places(sizes)]
+
+
+def first_places(sizes: IntArray) -> IntArray:
+    """Return where each column begins among the shares."""
+    return np.append(0, np.cumsum(sizes[:-1] + 1))
 
 
 def bit_cuts(values: FloatArray) -> list[tuple[int, float]]:

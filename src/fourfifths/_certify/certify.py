@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from importlib.metadata import version
-from itertools import combinations
+from math import ceil
+from types import MappingProxyType
 from typing import Any, get_args
 
 import numpy as np
@@ -23,14 +23,29 @@ from fourfifths._certify.auditors import (
     stratified_folds,
 )
 from fourfifths._certify.evidence import (
+    AuditorEvidence,
+    Evidence,
     find_witness,
+    is_settled,
     paper_verdict,
     reason_for,
     rows_needed,
+    sides_of,
+    stronger,
     verdict_of,
     weigh,
 )
 from fourfifths._certify.leaks import find_leaks
+from fourfifths._certify.pairs import (
+    SHARED_AUDITORS,
+    WEAKER_IF_SHARED,
+    Pair,
+    can_share,
+    groups_of,
+    pairs_of_groups,
+    shared_answers,
+    stopping_early,
+)
 from fourfifths._certify.plan import MAX_ROWS, Beta, Plan, check_options, make_plan
 from fourfifths._certify.result import (
     AuditorResult,
@@ -43,7 +58,7 @@ from fourfifths._certify.result import (
 from fourfifths._progress import steps
 from fourfifths._stats.balanced_error import ber_threshold, impact_bound, posterior
 from fourfifths._tables.files import in_one_line
-from fourfifths._tables.sample import Features, read_features
+from fourfifths._tables.sample import read_features
 from fourfifths._tables.table import TableLike
 from fourfifths._text import listed
 from fourfifths.errors import OptionError
@@ -55,6 +70,8 @@ CLAIM = (
     "two large numbers), a remainder of a number other than by 7 and 10, or the parity of many "
     "columns that are not yes or no"
 )
+# Of pairs that fits to all groups at once have judged: how many have fits of their own as well.
+OWN_FITS_PER_GROUP = 0.25
 SEVERITY: Mapping[Verdict, int] = {"not certified": 0, "inconclusive": 1, "certified": 2}
 PROTECTED_WORDS = {
     *("age", "citizenship", "color", "colour", "disability", "ethnicity", "gender", "race"),
@@ -192,35 +209,30 @@ def certify(
         random_state=random_state,
     )
     chosen_auditors = panel(auditors, features.is_category, random_state=random_state)
+    custom = [name for name in chosen_auditors if name not in get_args(AuditorName)]
     details = find_details(features)
     values = np.hstack([features.values, details.codes])
 
+    is_shared = can_share(pairs, chosen_auditors, folds=folds)
+    if any(is_shared):
+        chosen_auditors = {name: stopping_early(chosen_auditors[name]) for name in chosen_auditors}
+
     total = len(pairs) * len(chosen_auditors) * folds + len(plan.features) * leaks
     with quiet(), steps("auditing", total, enabled=progress) as bar:
-
-        def certified(pair: Pair, *, until_harm: bool) -> PairCertificate:
-            return certify_pair(
-                values[pair.rows],
-                pair.is_reference,
-                group=pair.group,
-                reference=pair.reference,
-                betas=pair.betas,
-                auditors=chosen_auditors,
-                threshold=threshold,
-                confidence=confidence,
-                pair_count=len(pairs),
-                until_harm=until_harm,
-                folds=folds,
-                random_state=random_state,
-                advance=bar.advance,
-            )
-
-        certificates = [certified(pair, until_harm=len(pairs) > 1) for pair in pairs]
+        certificates, own_fits = certify_pairs(
+            values,
+            features.groups,
+            pairs=pairs,
+            is_shared=is_shared,
+            auditors=chosen_auditors,
+            threshold=threshold,
+            confidence=confidence,
+            folds=folds,
+            random_state=random_state,
+            advance=bar.advance,
+        )
         order = sorted(range(len(pairs)), key=lambda index: severity(certificates[index]))
         worst = pairs[order[0]]
-        if len(certificates[order[0]].auditors) < len(chosen_auditors):
-            # The pair that decides the verdict is shown with all auditors.
-            certificates[order[0]] = certified(worst, until_harm=False)
         measured_leaks: tuple[Leak, ...] = ()
         if leaks:
             measured_leaks = find_leaks(
@@ -246,7 +258,6 @@ def certify(
         "leaks": bool(leaks),
         "random_state": int(random_state),
     }
-    custom = [name for name in chosen_auditors if name not in get_args(AuditorName)]
     return Certificate(
         kind="found",
         verdict=ordered[0].verdict,
@@ -276,76 +287,125 @@ def certify(
                 mixed=features.mixed,
                 custom=custom,
                 auditor_count=len(chosen_auditors),
+                own_fits=own_fits,
             ),
         ),
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """The rows of one comparison.
+def certify_pairs(
+    values: FloatArray,
+    groups: IntArray,
+    *,
+    pairs: Sequence[Pair],
+    is_shared: Sequence[bool],
+    auditors: Mapping[str, BalancedCut],
+    threshold: float,
+    confidence: float,
+    folds: int,
+    random_state: int,
+    advance: Callable[[str], None],
+) -> tuple[list[PairCertificate], int]:
+    """Certify every pair, and return how many of them had fits of their own.
 
-    Attributes
+    Of many pairs, most are judged by fits to all groups at once. Fits of their own have those that
+    come closest to harm, half as many as there are groups, and those that such fits cannot judge.
+    The pair that decides the verdict is asked about by all auditors.
+
+    Parameters
     ----------
-    group, reference : str
-    rows : int array
-        Positions among the rows that were read, of the group and of the reference.
-    is_reference : bool array
-        For each of these rows, whether it is of the reference.
-    betas : mapping of {"group", "reference"} to Beta
+    values : float array, rows by features and details
+    groups : int array
+        The code of each row's group.
+    pairs : sequence of Pair
+    is_shared : sequence of bool
+        Which pairs are judged by fits to all groups at once.
+    auditors : mapping of name to BalancedCut
+    threshold, confidence : float
+    folds, random_state : int
+    advance : callable
+        Called with a description after each fold of each auditor.
     """
+    shared_names = [name for name in auditors if name in SHARED_AUDITORS]
+    # Bonferroni: the rule of any auditor in any pair, by either fit, may be the one that shows harm
+    # where there is none.
+    rules = len(auditors) * len(pairs) + len(shared_names) * sum(is_shared)
+    corrected = 1 - (1 - confidence) / rules
+    evidence: list[dict[str, AuditorEvidence]] = [{} for _ in pairs]
 
-    group: str
-    reference: str
-    rows: IntArray
-    is_reference: BoolArray
-    betas: Mapping[Side, Beta]
-
-
-def pairs_of_groups(
-    plan: Plan, features: Features, *, rows_per_group: int, confidence: float, random_state: int
-) -> list[Pair]:
-    """Return all pairs of groups and, if there are several, all others against the reference.
-
-    In a pair without the reference of the table, the group with the higher selection rate takes its
-    place; without an outcome, the larger one.
-    """
-    random = np.random.default_rng(random_state)
-    # In random order, so that the first rows of a group are a sample of it.
-    rows = [
-        random.permutation(np.flatnonzero(features.groups == code))
-        for code in range(len(plan.groups))
-    ]
-    rates = np.array(plan.selected) / np.maximum(plan.rated, 1)
-    other_groups = sorted(
-        (code for code in range(len(plan.groups)) if code != plan.reference),
-        key=lambda code: (-rates[code], -plan.sizes[code], code),
-    )
-    comparisons = [
-        (plan.labels[group], [group], reference)
-        for reference, group in combinations([plan.reference, *other_groups], 2)
-    ]
-    if len(other_groups) > 1:
-        comparisons.append((f"not {plan.labels[plan.reference]}", other_groups, plan.reference))
-    pairs = []
-    for name, members, reference in comparisons:
-        # Among groups taken together, each keeps its share of the table: the same fraction of
-        # every group is used, as large as the group with the fewest sampled rows allows.
-        total = sum(plan.sizes[code] for code in members)
-        sampled = [rows[code].size / plan.sizes[code] for code in members]
-        fraction = min(1.0, rows_per_group / total, *sampled)
-        group_rows = [rows[code][: round(fraction * plan.sizes[code])] for code in members]
-        pair_rows = np.sort(np.concatenate([*group_rows, rows[reference]]))
-        pairs.append(
-            Pair(
-                group=name,
-                reference=plan.labels[reference],
-                rows=pair_rows,
-                is_reference=features.groups[pair_rows] == reference,
-                betas=plan.betas(members, reference, confidence),
-            )
+    def settled(index: int) -> bool:
+        return bool(evidence[index]) and is_settled(
+            evidence[index], pairs[index].betas, threshold=threshold
         )
-    return pairs
+
+    for name in shared_names:
+        unsettled = [
+            index for index, shared in enumerate(is_shared) if shared and not settled(index)
+        ]
+        if len(unsettled) <= len(groups_of([pairs[index] for index in unsettled])):
+            break
+        answers = shared_answers(
+            name,
+            auditors[name],
+            values,
+            groups,
+            pairs=[pairs[index] for index in unsettled],
+            folds=folds,
+            random_state=random_state,
+            advance=partial(advance, f"{name} on all groups"),
+        )
+        for index, answer in zip(unsettled, answers, strict=True):
+            evidence[index][name] = weigh(
+                answer,
+                pairs[index].is_reference,
+                betas=pairs[index].betas,
+                threshold=threshold,
+                confidence=confidence,
+                corrected=corrected,
+            )
+
+    unsettled = [index for index in range(len(pairs)) if not settled(index)]
+    judged = [index for index in unsettled if len(evidence[index]) == len(shared_names) > 0]
+    closest = sorted(judged, key=lambda index: severity_of(evidence[index], threshold))
+    closest = closest[
+        : ceil(OWN_FITS_PER_GROUP * len(groups_of([pairs[index] for index in judged])))
+    ]
+    asked = set(unsettled) - set(judged) | set(closest)
+
+    def certified(index: int, names: Iterable[str], *, until_harm: bool) -> PairCertificate:
+        pair = pairs[index]
+        return certify_pair(
+            values[pair.rows],
+            pair.is_reference,
+            group=pair.group,
+            reference=pair.reference,
+            betas=pair.betas,
+            auditors={name: auditors[name] for name in names},
+            shared=evidence[index],
+            threshold=threshold,
+            confidence=confidence,
+            corrected=corrected,
+            until_harm=until_harm,
+            folds=folds,
+            random_state=random_state,
+            advance=advance,
+        )
+
+    def to_ask(index: int, *, again: bool) -> list[str]:
+        return [
+            name
+            for name in auditors
+            if name not in evidence[index] or (again and name in WEAKER_IF_SHARED)
+        ]
+
+    certificates = []
+    for index in range(len(pairs)):
+        names = to_ask(index, again=index in asked) if index in unsettled else []
+        certificates.append(certified(index, names, until_harm=len(pairs) > 1))
+    worst = min(range(len(pairs)), key=lambda index: severity(certificates[index]))
+    if worst not in asked or len(certificates[worst].auditors) < len(auditors):
+        certificates[worst] = certified(worst, to_ask(worst, again=True), until_harm=False)
+    return certificates, len(asked | {worst})
 
 
 def certify_pair(
@@ -356,15 +416,16 @@ def certify_pair(
     reference: str,
     betas: Mapping[Side, Beta],
     auditors: Mapping[str, BalancedCut],
+    shared: Evidence = MappingProxyType({}),
     threshold: float,
     confidence: float,
-    pair_count: int = 1,
+    corrected: float,
     until_harm: bool = False,
     folds: int,
     random_state: int,
     advance: Callable[[str], None],
 ) -> PairCertificate:
-    """Ask every auditor about every row, weigh the answers, and reach a verdict.
+    """Ask auditors about every row of a pair, weigh the answers, and reach a verdict.
 
     Parameters
     ----------
@@ -374,9 +435,12 @@ def certify_pair(
         Their names.
     betas : mapping of {"group", "reference"} to Beta
     auditors : mapping of name to BalancedCut
+        They are fitted to this pair alone.
+    shared : mapping of auditor to AuditorEvidence
+        What fits to all groups at once showed of this pair.
     threshold, confidence : float
-    pair_count : int
-        How many pairs of groups are certified together.
+    corrected : float
+        `confidence` corrected for the number of auditors, fits and pairs.
     until_harm : bool
         Whether to stop at the first auditor that shows harm by both tests. The verdict is then the
         same whatever the others find: limits are corrected for all auditors.
@@ -384,10 +448,8 @@ def certify_pair(
     advance : callable
         Called with a description after each fold of each auditor.
     """
-    # Bonferroni: any auditor in any pair may be the one that finds harm where there is none.
-    corrected = 1 - (1 - confidence) / (len(auditors) * pair_count)
-    splits = stratified_folds(is_reference, folds, random_state=random_state)
-    evidence = {}
+    evidence = dict(shared)
+    splits = stratified_folds(is_reference, folds, random_state=random_state) if auditors else []
     for name, auditor in auditors.items():
         description = f"{name} on {group} and {reference}"
         try:
@@ -401,7 +463,7 @@ def certify_pair(
             )
         except Exception as error:  # a user's classifier may raise anything
             raise OptionError(f"auditors: {name!r} failed: {in_one_line(error)}") from error
-        evidence[name] = weigh(
+        own = weigh(
             answers,
             is_reference,
             betas=betas,
@@ -409,11 +471,8 @@ def certify_pair(
             confidence=confidence,
             corrected=corrected,
         )
-        verdicts = {
-            verdict_of(evidence, threshold),
-            paper_verdict(evidence, betas, threshold=threshold),
-        }
-        if until_harm and verdicts == {"not certified"}:
+        evidence[name] = stronger(own, shared[name]) if name in shared else own
+        if until_harm and is_settled(evidence, betas, threshold=threshold):
             break
 
     verdict = verdict_of(evidence, threshold)
@@ -489,6 +548,7 @@ def certificate_notes(
     mixed: Sequence[str] = (),
     custom: Sequence[str] = (),
     auditor_count: int = 0,
+    own_fits: int | None = None,
 ) -> tuple[str, ...]:
     """Return what a reader must know besides the figures.
 
@@ -505,6 +565,8 @@ def certificate_notes(
         The auditors that are classifiers of the user's own.
     auditor_count : int
         How many auditors were chosen.
+    own_fits : int, optional
+        In how many pairs auditors were fitted to the two groups alone; by default, in all.
     """
     notes = []
     copies = [leak.feature for leak in leaks if leak.balanced_error_rate == 0]
@@ -539,6 +601,13 @@ def certificate_notes(
                 "they could not change the verdict, but might have found rules with a ratio "
                 "further from 1"
             )
+    if own_fits is not None and own_fits < len(pairs):
+        notes.append(
+            "auditors were fitted to all groups at once, and their scores compare every two "
+            f"groups; in {own_fits} of {len(pairs)} pairs, among them those that came closest to "
+            "harm, they were also fitted to the two groups alone, and each figure is that of the "
+            "stronger fit"
+        )
     if custom:
         notes.append(
             f"the auditors {listed(custom)} are classifiers of your own, which a file cannot hold: "
@@ -556,3 +625,9 @@ def severity(pair: PairCertificate) -> tuple[int, float]:
         for limit in (auditor.impact_floor_interval[1], auditor.reverse_floor_interval[1])
     ]
     return SEVERITY[pair.verdict], min(upper_limits)
+
+
+def severity_of(evidence: Evidence, threshold: float) -> tuple[int, float]:
+    """Return the sort key that a pair with this evidence would have."""
+    upper_limits = [side.floor_interval[1] for side in sides_of(evidence)]
+    return SEVERITY[verdict_of(evidence, threshold)], min(upper_limits)

@@ -15,7 +15,7 @@ the number of auditors, sides and pairs together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -126,6 +126,27 @@ class AuditorEvidence:
 Evidence = Mapping[str, AuditorEvidence]
 
 
+def stronger(first: AuditorEvidence, second: AuditorEvidence) -> AuditorEvidence:
+    """Return what two fits of one auditor show together: each figure is that of the stronger fit.
+
+    So a table is certified only by both, and not certified by either.
+    """
+
+    def side(harmed: Side) -> SideEvidence:
+        sides: list[SideEvidence] = [getattr(shown, harmed) for shown in (first, second)]
+        by_rule = min(sides, key=lambda shown: shown.upper_limit)
+        return replace(
+            min(sides, key=lambda shown: shown.lower_limit),
+            paper_intercept=max(shown.paper_intercept for shown in sides),
+            upper_limit=by_rule.upper_limit,
+            selected_harmed=by_rule.selected_harmed,
+            selected_favored=by_rule.selected_favored,
+        )
+
+    by_error = min((first, second), key=lambda evidence: evidence.errors.balanced_error_rate)
+    return replace(by_error, group=side("group"), reference=side("reference"))
+
+
 def sides_of(evidence: Evidence) -> Iterator[SideEvidence]:
     """Yield both sides of every auditor's evidence."""
     for auditor_evidence in evidence.values():
@@ -216,6 +237,14 @@ def weigh(
         interval=errors.interval(corrected),
         group=sides["group"],
         reference=sides["reference"],
+    )
+
+
+def is_settled(evidence: Evidence, betas: Mapping[Side, Beta], *, threshold: float) -> bool:
+    """Return whether harm is shown by both tests, which no further auditor can change."""
+    return (
+        verdict_of(evidence, threshold) == "not certified"
+        and paper_verdict(evidence, betas, threshold=threshold) == "not certified"
     )
 
 

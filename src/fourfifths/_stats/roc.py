@@ -30,7 +30,7 @@ Fawcett and Niculescu-Mizil, Machine Learning 68 (2007), for the hull by isotoni
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -262,6 +262,10 @@ class Cuts:
     selected_reference: NDArray[np.number]
     n: float
     n_reference: float
+    # Lines of several slopes have the same ones.
+    _widths: dict[float, tuple[FloatArray, FloatArray]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def line(self, slope: float, *, alpha: float, is_proven: bool = False) -> float:
         """Return the intercept of the line of this slope that R lies under.
@@ -289,12 +293,19 @@ class Cuts:
         0.0822
         """
         is_proven = is_proven or min(self.n, self.n_reference) < MIN_ROWS_TO_ADD_SQUARES
-        level = alpha / 2 if is_proven else alpha
-        width = slope * half_width(self.selected, self.n, level)
-        reference_width = half_width(self.selected_reference, self.n_reference, level)
+        width, reference_width = self._half_widths(alpha / 2 if is_proven else alpha)
+        width = slope * width
         reach = width + reference_width if is_proven else np.hypot(width, reference_width)
         difference = self.selected_reference / self.n_reference - slope * self.selected / self.n
         return float(np.max(difference + reach))
+
+    def _half_widths(self, level: float) -> tuple[FloatArray, FloatArray]:
+        if level not in self._widths:
+            self._widths[level] = (
+                half_width(self.selected, self.n, level),
+                half_width(self.selected_reference, self.n_reference, level),
+            )
+        return self._widths[level]
 
 
 def half_width(selected: NDArray[np.number], n: float, alpha: float) -> FloatArray:

@@ -1,0 +1,279 @@
+"""Fits of all groups at once judge pairs as fits to each pair do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom, norm
+
+import fourfifths
+from fourfifths._certify.auditors import panel, quiet
+from fourfifths._certify.certify import certify_pairs
+from fourfifths._certify.pairs import (
+    SHARED_AUDITORS,
+    Pair,
+    can_share,
+    group_scores,
+    groups_of,
+    shared_answers,
+    stopping_early,
+)
+from fourfifths._certify.plan import Beta
+from fourfifths._stats.balanced_error import Errors
+
+STATED = Beta(rate=0.5, interval=(0.5, 0.5), counts=None)
+
+
+def pair_of(groups, group, reference, *, codes=True):
+    rows = np.flatnonzero((groups == group) | (groups == reference))
+    return Pair(
+        group=str(group),
+        reference=str(reference),
+        codes=(group, reference) if codes else None,
+        rows=rows,
+        is_reference=groups[rows] == reference,
+        betas={"group": STATED, "reference": STATED},
+    )
+
+
+def every_pair(groups):
+    count = int(groups.max()) + 1
+    return [pair_of(groups, high, low) for low in range(count) for high in range(low + 1, count)]
+
+
+def answers_of(name, values, groups, pairs, *, folds=3, is_category=None):
+    is_category = [False] * values.shape[1] if is_category is None else is_category
+    auditor = panel([name], is_category, random_state=0)[name]
+    with quiet():
+        return shared_answers(
+            name,
+            stopping_early(auditor),
+            values,
+            groups,
+            pairs=pairs,
+            folds=folds,
+            random_state=0,
+            advance=lambda: None,
+        )
+
+
+def balanced_error(answer, pair):
+    predicted = answer.score > 0
+    return (np.mean(predicted[~pair.is_reference]) + np.mean(~predicted[pair.is_reference])) / 2
+
+
+def shifted(shifts, n, seed=0):
+    """Return x ~ N(shift, 1) for n rows of each group, in random order."""
+    random = np.random.default_rng(seed)
+    groups = random.permutation(np.repeat(np.arange(len(shifts)), n))
+    return random.normal(size=groups.size)[:, None] + np.array(shifts)[groups][:, None], groups
+
+
+# --- which pairs ---
+
+
+def test_pairs_of_four_large_groups_share_and_small_ones_do_not():
+    # Of 340 rows, 255 are training rows of four folds; of 330 rows 247.5, which are too few.
+    groups = np.repeat(np.arange(6), [340, 340, 340, 340, 340, 330])
+    pairs = every_pair(groups)
+    shared = can_share(pairs, ["logistic"], folds=4)
+    assert shared == [5 not in (pair.codes or ()) for pair in pairs]
+
+
+def test_three_groups_have_as_many_pairs_and_do_not_share():
+    pairs = every_pair(np.repeat(np.arange(3), 2_000))
+    assert can_share(pairs, ["logistic"], folds=5) == [False] * 3
+
+
+def test_several_groups_taken_together_have_fits_of_their_own():
+    groups = np.repeat(np.arange(4), 500)
+    pairs = [*every_pair(groups), pair_of(groups, 1, 0, codes=False)]
+    assert can_share(pairs, ["trees"], folds=5) == [True] * 6 + [False]
+    assert groups_of(pairs) == [0, 1, 2, 3]
+
+
+def test_details_and_classifiers_of_ones_own_are_not_shared():
+    pairs = every_pair(np.repeat(np.arange(5), 500))
+    assert not any(can_share(pairs, ["details", "mine"], folds=5))
+
+
+# --- what they show ---
+
+
+@pytest.mark.parametrize("name", SHARED_AUDITORS)
+def test_two_gaussians_among_four_are_told_apart_as_well_as_can_be(name):
+    """By any two of them the BER is Phi(-d / 2); no auditor does better but by chance."""
+    n, shifts = 1_500, [0.0, 0.5, 1.0, 2.0]
+    values, groups = shifted(shifts, n)
+    pairs = every_pair(groups)
+    # The mean of two rates of n rows has a standard error of at most sqrt(.5 / n) / 2.
+    chance = 4 * np.sqrt(0.5 / n) / 2
+    # Trees and forests have less than everything: they cut where chance cuts.
+    loss = {"trees": 0.03, "forest": 0.09}.get(name, 0.01)
+    for answer, pair in zip(answers_of(name, values, groups, pairs), pairs, strict=True):
+        group, reference = pair.codes
+        best = norm.cdf(-abs(shifts[group] - shifts[reference]) / 2)
+        assert best - chance <= balanced_error(answer, pair) <= best + loss + chance
+
+
+@pytest.mark.parametrize("name", SHARED_AUDITORS)
+def test_no_row_is_scored_by_a_fit_that_has_seen_it(name):
+    # Every row has a column of its own kind of noise, by which a fit could know it again.
+    groups = np.random.default_rng(0).permutation(np.repeat(np.arange(4), 400))
+    values = np.random.default_rng(1).normal(size=(1_600, 30))
+    pairs = every_pair(groups)
+    for answer, pair in zip(answers_of(name, values, groups, pairs), pairs, strict=True):
+        assert abs(balanced_error(answer, pair) - 0.5) < 5 * np.sqrt(0.5 / 400) / 2
+
+
+@pytest.mark.parametrize("name", ["trees", "forest"])
+def test_what_tells_two_groups_apart_and_no_others_is_found(name):
+    random = np.random.default_rng(0)
+    groups = random.permutation(np.repeat(np.arange(5), 1_000))
+    values = random.normal(size=(5_000, 4))
+    # In group 3 two columns have the same sign, in group 4 opposite ones; alone, none differs.
+    for code, sign in ((3, 1), (4, -1)):
+        rows = groups == code
+        values[rows, 1] = np.abs(values[rows, 1]) * np.sign(values[rows, 0]) * sign
+    pairs = every_pair(groups)
+    errors = {
+        pair.codes: balanced_error(answer, pair)
+        for answer, pair in zip(answers_of(name, values, groups, pairs), pairs, strict=True)
+    }
+    assert min(errors, key=errors.get) == (4, 3)
+    assert errors[4, 3] < 0.15
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_rules_select_their_rate_of_the_side_that_they_harm(rate):
+    n = 2_000
+    values, groups = shifted([0.0, 0.3, 0.6, 0.9], n)
+    beta = Beta(rate=rate, interval=(rate, rate), counts=None)
+    pairs = [
+        Pair(**{**vars(pair), "betas": {"group": beta, "reference": beta}})
+        for pair in every_pair(groups)
+    ]
+    # Of the rows that set the cut, n 2/3 / 5, and of those that are selected.
+    error = np.sqrt(rate * (1 - rate) * (1 / (n * 2 / 3 / 5) / 3 + 1 / n))
+    for answer, pair in zip(answers_of("logistic", values, groups, pairs), pairs, strict=True):
+        for side in ("group", "reference"):
+            is_harmed = pair.is_reference == (side == "reference")
+            assert abs(np.mean(answer.selected[side][is_harmed]) - rate) < 4.5 * error
+
+
+def test_of_a_forest_votes_are_compared_and_not_their_logarithms():
+    class Votes:
+        def predict_proba(self, X):
+            return X
+
+    shares = np.array([[0.0, 0.4, 0.6], [0.0, 0.0, 1.0]])
+    np.testing.assert_array_equal(group_scores(Votes(), shares), shares)
+
+
+def test_stopping_early_changes_trees_and_no_auditor_that_is_given():
+    auditors = panel(["trees", "details", "forest"], [False], random_state=0)
+    changed = {name: stopping_early(auditor) for name, auditor in auditors.items()}
+    assert changed["trees"].candidates[0].early_stopping is True
+    assert changed["details"].candidates[0].classifier.early_stopping is True
+    assert auditors["trees"].candidates[0].early_stopping == "auto"
+    assert auditors["details"].candidates[0].classifier.early_stopping == "auto"
+    assert changed["forest"].get_params() != {}
+
+
+# --- the verdicts ---
+
+
+def certify(table, **options):
+    defaults = {
+        "protected": "g",
+        "reference": "r",
+        "beta": 0.5,
+        "auditors": ["logistic", "naive-bayes"],
+        "folds": 3,
+        "leaks": False,
+    }
+    return fourfifths.certify(table, **defaults | options)
+
+
+def people(shifts, n, seed):
+    values, groups = shifted(shifts, n, seed)
+    return pd.DataFrame({"x": values[:, 0], "g": np.array(list("rbcde"))[groups]})
+
+
+def test_a_note_says_which_pairs_had_fits_of_their_own():
+    certificate = certify(people([0.0] * 5, 500, 0))
+    note = next(note for note in certificate.notes if "fitted to all groups at once" in note)
+    # Two of five groups' pairs, and all others against the reference.
+    assert "in 3 of 11 pairs, among them those that came closest to harm" in note
+    assert len(certificate.pairs) == 11
+    assert all(len(pair.auditors) == 2 for pair in certificate.pairs)
+
+
+def test_few_groups_or_few_rows_have_no_such_note():
+    for table in (people([0.0] * 3, 500, 0), people([0.0] * 4, 150, 0)):
+        notes = certify(table, auditors=["naive-bayes"]).notes
+        assert not any("all groups at once" in note for note in notes)
+
+
+def test_a_group_that_differs_is_found_in_every_pair():
+    certificate = certify(people([0.0, 0.0, 0.0, 0.0, 2.0], 500, 0))
+    verdicts = {frozenset((pair.group, pair.reference)): pair.verdict for pair in certificate.pairs}
+    assert all(verdicts[frozenset((other, "e"))] == "not certified" for other in "rbcd")
+    assert not any(
+        verdict == "not certified" and "e" not in pair and "not r" not in pair
+        for pair, verdict in verdicts.items()
+    )
+    # The pair that decides is shown with all auditors.
+    assert len(certificate.worst.auditors) == 2
+
+
+def test_limits_are_corrected_for_both_fits():
+    values, groups = shifted([0.0, 0.2, 0.4, 0.6], 500)
+    pairs = every_pair(groups)
+    with quiet():
+        certificates, _ = certify_pairs(
+            values,
+            groups,
+            pairs=pairs,
+            is_shared=[True] * 6,
+            auditors=panel(["naive-bayes"], [False], random_state=0),
+            threshold=0.8,
+            confidence=0.95,
+            folds=3,
+            random_state=0,
+            advance=lambda _: None,
+        )
+    answer, pair = answers_of("naive-bayes", values, groups, pairs)[0], pairs[0]
+    predicted = answer.score > 0
+    errors = Errors(
+        wrong=int(predicted[~pair.is_reference].sum()),
+        n=500,
+        wrong_reference=int((~predicted)[pair.is_reference].sum()),
+        n_reference=500,
+    )
+    # Six pairs, each by two fits.
+    assert certificates[0].auditors[0].interval == errors.interval(1 - 0.05 / 12)
+
+
+@pytest.mark.slow
+def test_noise_in_five_groups_is_seldom_not_certified():
+    """Of 60 runs with a true error of 5%, over 7 false alarms are rarer than 1%."""
+    assert binom.ppf(0.99, 60, 0.05) == 7
+    verdicts = [certify(people([0.0] * 5, 450, seed)).verdict for seed in range(60)]
+    assert verdicts.count("not certified") <= 7
+
+
+@pytest.mark.slow
+def test_a_group_just_below_the_threshold_is_seldom_certified():
+    """The best rule on r at half of another group has a ratio of .79; certified is an error."""
+    shift = norm.ppf(0.5 / 0.79)
+    verdicts = [certify(people([shift, 0.0, 0.0, 0.0], 2_500, seed)).verdict for seed in range(60)]
+    assert verdicts.count("certified") <= 7
+
+
+@pytest.mark.slow
+def test_shares_and_own_fits_agree_on_far_and_equal_groups():
+    for shifts, verdict in (([0.0] * 4, "certified"), ([0.0, 0.0, 0.0, 1.0], "not certified")):
+        table = people(shifts, 8_000, 1)
+        assert certify(table, auditors=None, folds=5).verdict == verdict
