@@ -30,28 +30,28 @@ Values = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-def equal(values: Values, groups: Codes, random: np.random.Generator) -> None:
+def equal(values: Values, groups: Codes, _: np.random.Generator) -> None:
     """Change nothing."""
 
 
-def one_shifted(values: Values, groups: Codes, random: np.random.Generator) -> None:
+def one_shifted(values: Values, groups: Codes, _: np.random.Generator) -> None:
     """Move one column of one group."""
     values[groups == 1, 0] += 0.2
 
 
-def two_shifted(values: Values, groups: Codes, random: np.random.Generator) -> None:
+def two_shifted(values: Values, groups: Codes, _: np.random.Generator) -> None:
     """Move one column of two groups, away from each other."""
     values[groups == 1, 0] += 0.12
     values[groups == 2, 0] -= 0.12
 
 
-def all_shifted(values: Values, groups: Codes, random: np.random.Generator) -> None:
+def all_shifted(values: Values, groups: Codes, _: np.random.Generator) -> None:
     """Move two columns of every group a little."""
     values[:, 0] += np.linspace(-0.1, 0.1, groups.max() + 1)[groups]
     values[:, 1] += 0.08 * np.cos(groups)
 
 
-def one_wider(values: Values, groups: Codes, random: np.random.Generator) -> None:
+def one_wider(values: Values, groups: Codes, _: np.random.Generator) -> None:
     """Spread one column of one group."""
     values[groups == 1, 1] *= 1.25
 
