@@ -569,17 +569,33 @@ def mixed_columns(random, n):
 
 
 @pytest.mark.skipif(not WEIGHTS_COUNT_FOR_BINS, reason="scikit-learn 1.8 bins without weights")
-@pytest.mark.parametrize("share", [0.5, 0.2])
-@pytest.mark.parametrize("n", [510, 2_550, MAX_ROWS_WITHOUT_STOPPING + 200])
-def test_the_trees_are_those_of_scikit_learn_to_the_last_bit(n, share):
+@pytest.mark.parametrize(
+    ("n", "shares", "early_stopping"),
+    [
+        (510, [0.5], "auto"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                (510, [0.2], "auto"),
+                (2_550, [0.5], "auto"),
+                (2_550, [0.2], "auto"),
+                (2_550, [0.2, 0.3, 0.7], True),
+                (MAX_ROWS_WITHOUT_STOPPING + 200, [0.5], "auto"),
+                (MAX_ROWS_WITHOUT_STOPPING + 200, [0.2], "auto"),
+            )
+        ),
+    ],
+)
+def test_the_trees_are_those_of_scikit_learn_to_the_last_bit(n, shares, early_stopping):
     # Of a multiple of 255 equal rows every edge falls exactly between two rows.
     random = np.random.default_rng(n)
     values = mixed_columns(random, n)
-    y = random.permutation(n) < share * n
-    values[y, 0] += 0.3
-    values[y, 1] += 40
+    y = np.searchsorted(shares, random.permutation(n) / n, side="right")
+    values[:, 0] += 0.3 * y
+    values[:, 1] += 40 * y
     new_rows = values + random.normal(size=values.shape) * [1, 1, 1, 0, 1]
     options = {"class_weight": "balanced", "categorical_features": [3], "random_state": 5}
+    options |= {"early_stopping": early_stopping}
     theirs = HistGradientBoostingClassifier(**options).fit(values, y)
     ours = BinnedTrees(**options).fit(values, y)
     assert 0 in ours.edges_  # or nothing would be tested

@@ -168,9 +168,11 @@ MESSY_NUMBERS = {
 FEW_ROWS = 35  # of which some chunks hold one format only
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("ending", [".csv", pytest.param(".parquet", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("options", [{}, COLUMN], ids=["blocks", "column"])
-@pytest.mark.parametrize("source_ending", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    "source_ending", [".csv", pytest.param(".parquet", marks=pytest.mark.slow)]
+)
 def test_numbers_that_are_written_otherwise_in_later_chunks(
     source_ending: str, options: dict[str, Any], ending: str, tmp_path: Path
 ) -> None:

@@ -24,6 +24,7 @@ def test_a_part_that_cannot_be_made_says_why():
     assert not evidence.certificates
 
 
+@pytest.mark.slow
 def test_rows_of_unknown_membership_stay_as_they_are_in_the_repair():
     groups = ["a"] * 60 + ["b"] * 60 + [None] * 5
     people = pd.DataFrame(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 import fourfifths
 
 
+@pytest.mark.slow
 def test_the_order_is_that_in_which_a_reader_asks():
     report = fourfifths.report("ricci", parts=[], score="combined")
     assert [part.id for part in report.parts] == ["by-race", "tests", "cuts", "notes"]
