@@ -48,6 +48,17 @@ def interval(limits: tuple[float, float], digits: int = 3) -> str:
     return f"{number(low, digits)} to {'...' if math.isnan(high) else number(high, digits)}"
 
 
+def in_rows(row_count: float) -> str:
+    """Return a number of rows.
+
+    Examples
+    --------
+    >>> in_rows(1), in_rows(1_200)
+    ('1 row', '1,200 rows')
+    """
+    return "1 row" if row_count == 1 else f"{int(row_count):,} rows"
+
+
 def rows_have(row_count: int) -> str:
     """Return the beginning of a sentence about a number of rows.
 
@@ -56,7 +67,7 @@ def rows_have(row_count: int) -> str:
     >>> rows_have(1), rows_have(1_200)
     ('1 row has', '1,200 rows have')
     """
-    return "1 row has" if row_count == 1 else f"{row_count:,} rows have"
+    return f"{in_rows(row_count)} {'has' if row_count == 1 else 'have'}"
 
 
 def alternatives(names: str | Sequence[str]) -> str:

@@ -493,10 +493,10 @@ def test_numbers_of_one_group_are_added_up_with_a_note():
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
-        ({"Hired": [80, 20, 51]}, WeightsError, "1 rows have more selected than there are"),
-        ({"Hired": [80, 20, 1.5]}, WeightsError, "1 rows have a number that is not whole"),
-        ({"Hired": [80, 20, -1]}, WeightsError, "1 rows have a negative number"),
-        ({"Hired": [80, None, 1]}, WeightsError, "1 rows lack a number"),
+        ({"Hired": [80, 20, 51]}, WeightsError, "1 row has more selected than there are"),
+        ({"Hired": [80, 20, 1.5]}, WeightsError, "1 row has a number that is not whole"),
+        ({"Hired": [80, 20, -1]}, WeightsError, "1 row has a negative number"),
+        ({"Hired": [80, None, 1]}, WeightsError, "1 row has no number"),
         ({"Race": ["White", "Black", "Total"]}, GroupError, "looks like a total .*are not their"),
         (
             {"Race": ["White", "Black", "ALL "], "Applicants": [9, 8, 17], "Hired": [4, 2, 6]},

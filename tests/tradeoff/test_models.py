@@ -121,7 +121,7 @@ def test_a_name_and_a_classifier_may_be_mixed() -> None:
     [
         (
             ["LDA"],
-            "models: 'LDA' is not one of 'LR', 'SVM', 'GNB'; to use a classifier of your own",
+            "models: 'LDA' is not one of 'LR', 'SVM', 'GNB'; pass your own classifiers",
         ),
         (["lr"], r"models: 'lr' is not one of 'LR', 'SVM', 'GNB'; did you mean 'LR'\?"),
         ([], "models: name at least one; expected some of 'LR', 'SVM', 'GNB'"),

@@ -6,10 +6,11 @@ lowest ratio is at most the upper limit of that interval. From below: lines that
 lies under (`_stats/roc.py`).
 
 The two directions are corrected differently. A table is certified only if every auditor's lower
-limit passes, on both sides and in every pair. If one of them truly violates, that one passes with
-probability at most 1 - confidence, and the others do not matter. So lower limits are not corrected
-for their number. One rule that violates is enough not to certify. So upper limits are corrected for
-the number of auditors, sides and pairs together.
+limit passes, on both sides and in every pair. If there is a rule with disparate impact, the limit
+of the auditor that finds it passes by mistake with probability at most 1 - confidence, and the
+others do not matter. So lower limits are not corrected for their number. One rule that violates is
+enough not to certify. So upper limits are corrected for the number of auditors, sides and pairs
+together.
 """
 
 from __future__ import annotations

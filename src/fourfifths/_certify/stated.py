@@ -97,7 +97,7 @@ def read_certificate(
         path,
         max_bytes=max_bytes,
         error=TableError,
-        expected="a certificate as JSON, as Certificate.to_json() returns it",
+        expected="a certificate as JSON, as certify writes it",
     )
     if not isinstance(content, dict):
         raise TableError(f"{path}: expected a certificate, found {type(content).__name__}")

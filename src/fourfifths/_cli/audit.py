@@ -19,12 +19,11 @@ from fourfifths._cli.options import (
     Source,
     reference_of,
 )
+from fourfifths._impact.profiles import DEFAULT_RULE
 from fourfifths.errors import OptionError
 
 if TYPE_CHECKING:
     from fourfifths._impact.result import Impact
-
-DEFAULT_RULE = "ugesp"
 
 
 class WeightsAre(StrEnum):

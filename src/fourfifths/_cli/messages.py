@@ -135,6 +135,10 @@ _BARE_VALUE = re.compile(r"\.\.\.|-?[\w.+-]+")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
+# Advice that has no meaning at the shell.
+ONLY_IN_PYTHON = "; pass your own classifiers as a mapping of name to classifier"
+
+
 def for_shell(message: str, *, is_note: bool = False) -> str:
     """Return a message of the library with its arguments as options of the shell.
 
@@ -156,6 +160,7 @@ def for_shell(message: str, *, is_note: bool = False) -> str:
     """
     if message.startswith("--"):
         return message
+    message = message.removesuffix(ONLY_IN_PYTHON)
     start, translated = 0, ""
     leading = None if is_note else _LEADING.match(message)
     if leading:

@@ -76,7 +76,7 @@ def tradeoff(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep finished parts in FILE; a run that was stopped goes on there.",
+            help="Save finished parts to FILE; a stopped run continues from it.",
         ),
     ] = None,
     jobs: Jobs = -1,

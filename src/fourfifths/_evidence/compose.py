@@ -15,7 +15,7 @@ from fourfifths._evidence.filed import subject_of
 from fourfifths._evidence.report import Field, Report, TemplateName
 from fourfifths._evidence.templates import BUILDERS, PARTS_OF_TEMPLATE, RULE_OF_TEMPLATE
 from fourfifths._impact.impact import get_rule
-from fourfifths._impact.profiles import RuleName
+from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.rules import Rule
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._text import listed, nearest
@@ -102,7 +102,7 @@ def report(
     for key in stated:
         check_key(key)
     required = RULE_OF_TEMPLATE.get(template)
-    profile = get_rule(rule or required or "ugesp")
+    profile = get_rule(rule or required or DEFAULT_RULE)
     if template == "ll144" and profile.name != required:
         raise OptionError(
             f"rule={profile.name!r}: the template 'll144' is what {required} asks to publish; "

@@ -21,7 +21,7 @@ from fourfifths._effect.roles import AuditRoles
 from fourfifths._impact.analyses.cuts import Cuts, cuts
 from fourfifths._impact.analyses.stages import Stages, stages
 from fourfifths._impact.impact import get_rule, impact
-from fourfifths._impact.profiles import RuleName
+from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._repair.block_model import BlockModel
@@ -99,7 +99,7 @@ def gather(
     outcome: str | None = None,
     favorable: Any = None,
     reference: Any = None,
-    rule: RuleName | Rule = "ugesp",
+    rule: RuleName | Rule = DEFAULT_RULE,
     columns: Sequence[str] | None = None,
     stage_columns: Sequence[str] = (),
     score: str | None = None,
@@ -237,7 +237,7 @@ def attempt(
         Where the reason is kept, by name.
     analyse : callable
     hindrance : str
-        Why it need not be tried; empty if it is to be.
+        Why the analysis is skipped; empty if it is run.
     """
     if hindrance:
         problems[name] = hindrance

@@ -528,7 +528,7 @@ def compare_pairs(
         )
         for rows, expected in zip(size + size_reference, least_expected, strict=True)
     ]
-    # A group could not be told from itself.
+    # A group compared with itself has no detectable effect.
     detectable = np.full(n.shape, np.nan)
     is_pair = group != reference
     detectable[is_pair] = lower_side_detectable(

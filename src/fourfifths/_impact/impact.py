@@ -13,7 +13,7 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray
 from fourfifths._impact.compare import compare, wrap
-from fourfifths._impact.profiles import RULES, RuleName
+from fourfifths._impact.profiles import DEFAULT_RULE, RULES, RuleName
 from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import (
     EXCLUDED,
@@ -70,7 +70,7 @@ def impact(
     outcome: str | None = None,
     favorable: Any = None,
     reference: Any = None,
-    rule: RuleName | Rule = "ugesp",
+    rule: RuleName | Rule = DEFAULT_RULE,
     weights: str | None = None,
     weights_are: WeightKind = "sampling",
     within: str | None = None,

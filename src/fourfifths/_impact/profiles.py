@@ -33,6 +33,8 @@ RuleName = Literal[
     "uk-ea-19",
 ]
 
+DEFAULT_RULE: RuleName = "ugesp"
+
 # A reference of fewer rows makes every comparison one of small numbers: one of its two expected
 # counts is at most half of its rows, and so below 5 (`exact_below_expected`).
 MIN_REFERENCE_ROWS = 10

@@ -25,7 +25,7 @@ MedianOf = Literal["all", "known"]
 
 
 def check_score(rule: Rule, *, score: str, outcome: str | None, weights: str | None) -> None:
-    """Raise if the rule takes no score, or not beside an outcome or weights."""
+    """Raise if the rule takes no score, or none together with an outcome or weights."""
     if rule.score == "none":
         raise OptionError(
             f"score={score!r}: rule {rule.name!r} takes no score; nyc-ll144, lending-air and "

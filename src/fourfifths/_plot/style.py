@@ -24,8 +24,7 @@ def draw(result: Result, ax: Axes | None = None) -> Figure | Axes:
     """
     del ax
     raise OptionError(
-        f"plot: there is no picture of a {type(result).__name__}; an Impact, an AttributeImpact, a "
-        "Certificate and a Tradeoff have one"
+        f"plot: a {type(result).__name__} has no picture; plot the result that it belongs to"
     )
 
 

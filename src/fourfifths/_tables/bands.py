@@ -19,7 +19,7 @@ from fourfifths._arrays import FloatArray
 from fourfifths._tables.counts import Counts
 from fourfifths._tables.table import Table
 from fourfifths._tables.values import is_date, is_text, read_dates
-from fourfifths._text import listed, number_text
+from fourfifths._text import in_rows, listed, number_text
 from fourfifths.errors import ColumnError
 
 MAX_AGE = 120
@@ -109,7 +109,9 @@ def with_ages(table: Table, column: str, on: date) -> Table:
         missing = [value for value in sorted(row_counts) if value not in days]
         if missing:
             rows = sum(row_counts[value] for value in missing)
-            note = f"column {column!r}: {listed(missing, limit=3)} taken for missing ({rows} rows)"
+            note = (
+                f"column {column!r}: {listed(missing, limit=3)} taken for missing ({in_rows(rows)})"
+            )
             notes = (*notes, note)
         texts_of_age: dict[int, list[str]] = {}
         for value, day in days.items():

@@ -17,7 +17,7 @@ import numpy as np
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.table import Table, Value, quote
 from fourfifths._tables.values import NUMBER, Spellings, folded, is_text
-from fourfifths._text import listed, number_text
+from fourfifths._text import listed, number_text, rows_have
 from fourfifths.errors import ColumnError, GroupError, TableError, WeightsError
 
 WeightKind = Literal["sampling", "counts"]
@@ -311,15 +311,15 @@ def count_per_group(
     has_key = np.any([codes != MISSING for codes in rows.codes.values()], axis=0)
     rows = rows.take(has_key | (rows.sums["missing"] < rows.rows))
     faults = {
-        "missing": "lack a number; write 0 where there is no one",
-        "negative": "have a negative number",
-        "broken": "have a number that is not whole; expected numbers of persons",
-        "above": f"have more selected than there are ({columns['selected']!r} above the total)",
+        "missing": "no number; write 0 where there is no one",
+        "negative": "a negative number",
+        "broken": "a number that is not whole; expected numbers of persons",
+        "above": f"more selected than there are ({columns['selected']!r} above the total)",
     }
     for fault, text in faults.items():
         row_count = int(rows.sums[fault].sum())
         if row_count:
-            raise WeightsError(f"counts={dict(columns)!r}: {row_count} rows {text}")
+            raise WeightsError(f"counts={dict(columns)!r}: {rows_have(row_count)} {text}")
     _check_totals(table, rows, keys)
     notes = list(rows.notes)
     repeated = np.flatnonzero(rows.rows > 1)

@@ -33,7 +33,7 @@ from fourfifths._tables.values import (
     without_missing,
 )
 from fourfifths._tables.workbook import read_workbook
-from fourfifths._text import listed, nearest
+from fourfifths._text import in_rows, listed, nearest
 from fourfifths.errors import ColumnError, OptionError, TableError
 
 # With more values than this, a column of objects is not one of groups.
@@ -120,8 +120,8 @@ class Table:
         empty = int(self.rows(self.frame.filter(~has_value).select(nw.len()))[0][0])
         if not empty:
             return self
-        left_out = "1 row is" if empty == 1 else f"{empty:,} rows are"
-        note = f"{left_out} empty in every column and not counted"
+        is_are = "is" if empty == 1 else "are"
+        note = f"{in_rows(empty)} {is_are} empty in every column and not counted"
         return replace(self, frame=self.frame.filter(has_value), notes=(*self.notes, note))
 
     def with_missing(self, columns: Iterable[str], unknown: Sequence[Value]) -> Table:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import IntArray
-from fourfifths._text import listed, number_text
+from fourfifths._text import in_rows, listed, number_text
 from fourfifths.errors import ColumnError
 
 # [0-9], because the regular expressions of some libraries read \d as the digits of any script.
@@ -328,7 +328,7 @@ def spellings_of(
         difference = "in how a number is written" if is_of_number else "in case or in spaces"
         notes.append(
             f"column {name!r}: {listed(spellings, limit=3)} {is_or_are(spellings)} taken for "
-            f"{value!r}{rest} ({rows_text(rows)}), because they differ only {difference}; "
+            f"{value!r}{rest} ({in_rows(rows)}), because they differ only {difference}; "
             "exact_values=True keeps them apart"
         )
     if looks_unknown:
@@ -336,7 +336,7 @@ def spellings_of(
         kind = "a group" if role == "group" else "a value"
         notes.append(
             f"column {name!r}: {listed(looks_unknown, limit=5)} {is_or_are(looks_unknown)} taken "
-            f"for not known ({rows_text(rows)}); known={[str(looks_unknown[0])]!r} keeps it as "
+            f"for not known ({in_rows(rows)}); known={[str(looks_unknown[0])]!r} keeps it as "
             f"{kind}"
         )
     return Spellings(
@@ -350,10 +350,6 @@ def spellings_of(
 
 def is_or_are(values: Sequence[Any]) -> str:
     return "is" if len(values) == 1 else "are"
-
-
-def rows_text(row_count: float) -> str:
-    return "1 row" if row_count == 1 else f"{int(row_count):,} rows"
 
 
 def matching_token(value: Any, unknown: Sequence[Any], reading: Reading) -> Any:
@@ -733,7 +729,7 @@ class NumberTexts:
         if self.missing:
             notes.append(
                 f"column {name!r}: {listed(self.missing, limit=3)} {is_or_are(self.missing)} "
-                f"taken for missing ({rows_text(missing_rows)})"
+                f"taken for missing ({in_rows(missing_rows)})"
             )
         numbers = {text: number_format.number(text) for text in self.numbers}
         # What every library reads alike needs no note.

@@ -159,8 +159,8 @@ def chosen_models(
             if name not in paper_names:
                 raise OptionError(
                     f"models: {name!r} is not one of {listed(paper_names)}"
-                    f"{nearest(name, paper_names)}; to use a classifier of your own, pass a "
-                    "mapping of its name to the classifier"
+                    f"{nearest(name, paper_names)}; pass your own "
+                    "classifiers as a mapping of name to classifier"
                 )
             classifiers[name] = PaperModel(name, tuple(is_category), random_state=random_state)
             continue

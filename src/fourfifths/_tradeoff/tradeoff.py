@@ -253,7 +253,7 @@ def fingerprint(
     confidence: float,
     random_state: int,
 ) -> str:
-    """Return a hash of everything that a cell's counts depend on, beside which cell it is."""
+    """Return a hash of everything that a cell's counts depend on, except which cell it is."""
     split_digest = hashlib.sha256()
     for train, test in splits:
         split_digest.update(train.tobytes() + b"|" + test.tobytes())

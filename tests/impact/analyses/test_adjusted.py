@@ -135,7 +135,7 @@ def test_rows_without_a_control_are_left_out_of_everything_and_counted():
     assert result["sex"].unknown == 4
     assert result["sex"].rows == 400 - 15 - 10 - 4
     assert result["F"] == complete["F"]
-    assert any("15 rows have an outcome but lack a control" in note for note in result.notes)
+    assert any("15 rows have an outcome but no value of a control" in note for note in result.notes)
     assert any("10 rows have no hired" in note for note in result.notes)
     assert any("4 rows have no known sex" in note for note in result.notes)
 

@@ -137,8 +137,8 @@ def test_row_at_a_cut_stops_the_query():
         ("sex", None, "sex: a row is in none of the strata that were fitted"),
         ("sex", "f", "sex: a row is in none of the strata that were fitted"),
         (GRADE, "new", "has none of the categories that were fitted"),
-        (A, float("inf"), "a row is infinite"),
-        (A, float("-inf"), "a row is infinite"),
+        (A, float("inf"), "a value is infinite"),
+        (A, float("-inf"), "a value is infinite"),
     ],
 )
 def test_rows_that_cannot_be_repaired_stop_the_query(name, value, message):

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from fourfifths._cli.audit import DEFAULT_RULE
 from fourfifths._cli.options import (
     GroupingOptions,
     OutputOptions,
@@ -18,6 +17,7 @@ from fourfifths._cli.options import (
     Source,
     reference_of,
 )
+from fourfifths._impact.profiles import DEFAULT_RULE
 from fourfifths.errors import OptionError
 
 LowerIsBetter = Annotated[

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from fourfifths._cli.audit import DEFAULT_RULE
 from fourfifths._cli.options import (
     GroupingOptions,
     OutputOptions,
@@ -19,6 +18,7 @@ from fourfifths._cli.options import (
     Source,
     reference_of,
 )
+from fourfifths._impact.profiles import DEFAULT_RULE
 
 
 class BlankMeans(StrEnum):

@@ -74,11 +74,8 @@ def narrow_sheets(sheet: Sheet) -> Iterator[Sheet]:
     room = PAGE_LETTERS - sum(widths[:names])
     part_count = len(filled(widths[names:], room, names=names))
     # Of all ways to make that few parts, the one whose widest part is least wide.
-    runs = next(
-        runs
-        for limit in range(1, max(room, 1) + 1)
-        if len(runs := filled(widths[names:], limit, names=names)) == part_count
-    )
+    divisions = (filled(widths[names:], limit, names=names) for limit in range(1, max(room, 1) + 1))
+    runs = next(runs for runs in divisions if len(runs) == part_count)
     start = names
     for number, run in enumerate(runs):
         part = columns_of(sheet, start, start + run)

@@ -28,7 +28,7 @@ from fourfifths._tables.groups import (
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import CLEAR_NUMBER, NumberTexts, check_words, is_text
-from fourfifths._text import listed, rows_have
+from fourfifths._text import in_rows, listed, rows_have
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
 ControlKind = Literal["number", "category"]
@@ -623,7 +623,7 @@ def control_columns(
                 extent = "no one" if chosen == 0 else "everyone"
                 raise ColumnError(
                     f"controls={name!r}: {extent} with {str(value)!r} was selected "
-                    f"({int(size):,} rows), so that a logistic regression has no estimate of it; "
+                    f"({in_rows(size)}), so that a logistic regression has no estimate of it; "
                     "put the value together with another, or leave these rows out with "
                     f"unknown=[{str(value)!r}]"
                 )
@@ -699,8 +699,8 @@ def adjusted_notes(
             f"{control.name} {control.missing:,}" for control in controls if control.missing
         )
         yield (
-            f"{rows_have(controls_missing)} an outcome but lack a control and were left out, also "
-            f"of the unadjusted figures (missing in the table: {lacking})"
+            f"{rows_have(controls_missing)} an outcome but no value of a control and were left "
+            f"out, also of the unadjusted figures (missing in the table: {lacking})"
         )
     for attribute in measured:
         if attribute.unknown:

@@ -22,7 +22,7 @@ from fourfifths._impact.analyses.counted import (
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
 from fourfifths._impact.compare import reference_candidates
 from fourfifths._impact.impact import check_confidence, get_rule
-from fourfifths._impact.profiles import RuleName
+from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
@@ -38,7 +38,7 @@ from fourfifths._tables.groups import (
     choose_reference,
 )
 from fourfifths._tables.table import TableLike, open_table
-from fourfifths._text import number_text
+from fourfifths._text import number_text, rows_have
 from fourfifths.errors import GroupError, OptionError
 
 Lower = Literal["group", "reference"]
@@ -325,7 +325,7 @@ def cuts(
     select: float | None = None,
     score_bands: int | Sequence[float] | None = None,
     reference: Any = None,
-    rule: RuleName | Rule = "ugesp",
+    rule: RuleName | Rule = DEFAULT_RULE,
     threshold: float = 0.8,
     persons: str | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
@@ -693,7 +693,7 @@ def choose_references(
 def cut_notes(result: Cuts, select: float | None) -> Iterator[str]:
     """Yield what a reader must know about the scores, the cuts and the intervals."""
     if result.unscored:
-        rows = "1 row has" if result.unscored == 1 else f"{result.unscored:,} rows have"
+        rows = rows_have(result.unscored)
         without = ", ".join(
             f"{group.group} {group.unscored:,}"
             for group in result.attributes[0].groups
@@ -704,7 +704,7 @@ def cut_notes(result: Cuts, select: float | None) -> Iterator[str]:
         )
     for attribute in result.attributes:
         if attribute.unknown:
-            rows = "1 row has" if attribute.unknown == 1 else f"{attribute.unknown:,} rows have"
+            rows = rows_have(attribute.unknown)
             yield f"{rows} a score but no known {attribute.name}, and belong to no group"
     if result.cuts_are == "levels":
         yield (

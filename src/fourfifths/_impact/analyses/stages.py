@@ -22,7 +22,7 @@ from fourfifths._impact.analyses.counted import (
     with_meant_values,
 )
 from fourfifths._impact.impact import check_confidence, get_rule
-from fourfifths._impact.profiles import RuleName
+from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
 from fourfifths._results import Record, Result
@@ -37,7 +37,7 @@ from fourfifths._tables.groups import (
 )
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import folded, is_text
-from fourfifths._text import listed
+from fourfifths._text import in_rows, listed
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
 BlankMeans = Literal["missing", "not reached"]
@@ -63,8 +63,8 @@ class StageImpact(Result):
     stage, after : str
         The stage that the step leads to, and the one before it ("all rows" for the first).
     pool, reached, missing : int
-        Persons who had reached the stage before; of these, who reached this one; and of whom it
-        is not known.
+        Persons who had reached the stage before; of these, who reached this one; and how many have
+        no recorded result.
     impact : Impact or None
         The comparison of the groups, without the persons of whom it is not known. None where it
         could not be made.
@@ -189,7 +189,7 @@ def stages(
     blank: BlankMeans = "missing",
     skips: Skips = "error",
     reference: Any = None,
-    rule: RuleName | Rule = "ugesp",
+    rule: RuleName | Rule = DEFAULT_RULE,
     persons: str | None = None,
     weights: str | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
@@ -516,7 +516,7 @@ def reached_stages(
             for stage in range(earlier + 1, len(names))
             if np.any(cells & (states[stage] == SELECTED))
         )
-        persons = "1 row" if skipped == 1 else f"{skipped:,} rows"
+        persons = in_rows(skipped)
         raise TableError(
             f"stages={list(names)!r}: {persons} reached a stage without an earlier one, like "
             f"{names[later]!r} without {names[earlier]!r}; correct them, name the stages in the "
@@ -628,7 +628,7 @@ def stage_notes(
             "are no exact tests; if a weight is a number of persons, name it with persons="
         )
     if skipped:
-        persons = "1 row" if skipped == 1 else f"{skipped:,} rows"
+        persons = in_rows(skipped)
         notes.append(
             f"{persons} reached a stage without an earlier one; they count as having reached the "
             "earlier one"

@@ -15,7 +15,7 @@ MIN_VALUES_TO_LOAD = 16_000_000
 NUMPY_KERNELS = Kernels()
 
 
-@dataclass
+@dataclass(kw_only=True)
 class KernelChoice:
     """Chooses kernels, and remembers for how many values it did; all give the same numbers.
 

@@ -294,7 +294,7 @@ class Statement:
         ]
         number = as_double(self_column)
         infinite = exp.or_(*(number.copy().eq(infinity(sign)) for sign in (1, -1)))
-        message = f"column {column_type.name!r}: a row is infinite; expected finite numbers"
+        message = f"column {column_type.name!r}: a value is infinite; expected finite numbers"
         return case(
             [
                 (exp.or_(is_null(self_column), is_nan(number)), self.unchanged(column_type)),
@@ -386,7 +386,7 @@ class Statement:
         is_missing = is_null(column(name))
         if not column_type.categories:
             number = as_double(column(name))
-            message = f"column {name!r}: a row is infinite; expected finite numbers"
+            message = f"column {name!r}: a value is infinite; expected finite numbers"
             infinite = exp.or_(*(number.copy().eq(infinity(sign)) for sign in (1, -1)))
             return case(
                 [

@@ -168,8 +168,8 @@ def crossing_sentences(result: Cuts, attribute: AttributeCuts) -> list[Sentence]
         )
         if group.surely_below:
             text += (
-                f"; with the whole simultaneous {100 * result.confidence:g}% band at "
-                f"{in_words(group.surely_below)}"
+                f"; the {100 * result.confidence:g}% band that holds for all cuts together lies "
+                f"wholly below it at {in_words(group.surely_below)}"
             )
         sentences.append(Sentence(text=f"{text}.", is_marked=bool(group.surely_below)))
     return sentences

@@ -276,7 +276,7 @@ class ColumnDigest:
 
     @property
     def holds_too_many_texts(self) -> bool:
-        """Whether there are so many texts that are not plain numbers that not all are kept."""
+        """Whether the column has more texts that are not plain numbers than are kept."""
         return len(self.counts) >= 10 * self.max_distinct
 
     def check(self) -> None:

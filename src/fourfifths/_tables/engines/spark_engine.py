@@ -241,7 +241,7 @@ class PartitionFold:
 
 @contextmanager
 def errors_of_a_part() -> Iterator[None]:
-    """Say of errors that the rows they number are those of a part of the table."""
+    """Add to errors that their row numbers count within one part of the table."""
     try:
         yield
     except FourfifthsError as error:
