@@ -21,6 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "fourfifths"
+TESTS = ROOT / "tests"
 VAGUE_NAMES = {
     *("at", "each", "every", "everyone", "found", "given", "item", "known", "made", "one", "other"),
     *("others", "own", "part", "parts", "place", "places", "said", "shown", "some", "told", "used"),
@@ -139,6 +140,34 @@ def one_caller_share() -> str:
     return f"{once / total:.1%} of {total}"
 
 
+def local_share() -> str:
+    """Return the share of functions of one user, among those that only their own module uses.
+
+    Whatever their names are: in a room that begins with an underscore, few others do. Functions
+    that a test imports have another user than the module.
+    """
+    imported = {
+        alias.name
+        for path in (*modules().values(), *PACKAGE.rglob("__init__.py"), *TESTS.rglob("*.py"))
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    once = total = 0
+    for path in modules().values():
+        functions = [node for node in tree(path).body if isinstance(node, ast.FunctionDef)]
+        local = {node.name for node in functions} - imported
+        users = Counter(
+            name
+            for node in tree(path).body
+            for name in {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+            - {getattr(node, "name", "")}
+        )
+        total += len(local)
+        once += sum(users[name] == 1 for name in local)
+    return f"{once / total:.1%} of {total}"
+
+
 def variables() -> Iterator[tuple[Path, int, str]]:
     """Yield every variable and parameter where it is named."""
     for path in modules().values():
@@ -233,6 +262,7 @@ def main() -> None:
         "modules passed by `repair --apply` / `certify(df)` / `audit`": passed,
         "constructor calls with 5 or more positional arguments": positional_constructors(),
         "private functions with one caller": one_caller_share(),
+        "functions that only their module uses, with one user": local_share(),
         "variables whose names say nothing": vague_share(),
         "modules with a test file of their name": tested_share(),
         "late imports that hide a cycle": hidden_cycles(),

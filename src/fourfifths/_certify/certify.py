@@ -14,6 +14,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._certify.auditors import (
+    MIN_GROUP_ROWS_TO_HOLD_OUT,
     AuditorName,
     BalancedCut,
     find_details,
@@ -36,17 +37,16 @@ from fourfifths._certify.evidence import (
     weigh,
 )
 from fourfifths._certify.leaks import find_leaks
-from fourfifths._certify.pairs import (
-    SHARED_AUDITORS,
-    WEAKER_IF_SHARED,
+from fourfifths._certify.plan import (
+    MAX_ROWS,
+    Beta,
     Pair,
-    can_share,
+    Plan,
+    check_options,
     groups_of,
+    make_plan,
     pairs_of_groups,
-    shared_answers,
-    stopping_early,
 )
-from fourfifths._certify.plan import MAX_ROWS, Beta, Plan, check_options, make_plan
 from fourfifths._certify.result import (
     AuditorResult,
     Certificate,
@@ -54,6 +54,12 @@ from fourfifths._certify.result import (
     PairCertificate,
     Side,
     Verdict,
+)
+from fourfifths._certify.shared import (
+    SHARED_AUDITORS,
+    WEAKER_IF_SHARED,
+    shared_answers,
+    stopping_early,
 )
 from fourfifths._progress import steps
 from fourfifths._stats.balanced_error import ber_threshold, impact_bound, posterior
@@ -291,6 +297,24 @@ def certify(
             ),
         ),
     )
+
+
+def can_share(pairs: Sequence[Pair], auditors: Iterable[str], *, folds: int) -> list[bool]:
+    """Return for which pairs fits of all groups at once stand in for fits to each pair.
+
+    Both groups need rows enough to hold some out for the cut, and there have to be more such pairs
+    than groups in them: otherwise nothing is gained.
+    """
+    training_share = (folds - 1) / folds
+    is_large = [
+        pair.codes is not None
+        and training_share * min(pair.is_reference.sum(), (~pair.is_reference).sum())
+        >= MIN_GROUP_ROWS_TO_HOLD_OUT
+        for pair in pairs
+    ]
+    large = [pair for pair, large in zip(pairs, is_large, strict=True) if large]
+    serves = len(large) > len(groups_of(large)) and not set(SHARED_AUDITORS).isdisjoint(auditors)
+    return is_large if serves else [False] * len(pairs)
 
 
 def certify_pairs(

@@ -1,16 +1,17 @@
-"""What is to be certified, before any row is read: the groups, the features, and beta."""
+"""What is to be certified: groups, features and beta, and the pairs whose rows are compared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import combinations
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from fourfifths._arrays import Interval
+from fourfifths._arrays import BoolArray, IntArray, Interval
 from fourfifths._certify.result import Side
 from fourfifths._stats.proportions import clopper_pearson
 from fourfifths._tables.counts import MISSING, Counts, count
@@ -30,6 +31,7 @@ from fourfifths._tables.groups import (
     prepare,
     tally,
 )
+from fourfifths._tables.sample import Features
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._text import listed
 from fourfifths.errors import ColumnError, GroupError, OptionError
@@ -162,6 +164,82 @@ class Plan:
                 counts=(selected, n),
             )
         return betas
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The rows of one comparison.
+
+    Attributes
+    ----------
+    group, reference : str
+    codes : (int, int) or None
+        The codes of the group and of the reference; None for several groups taken together.
+    rows : int array
+        Positions among the rows that were read, of the group and of the reference.
+    is_reference : bool array
+        For each of these rows, whether it is of the reference.
+    betas : mapping of {"group", "reference"} to Beta
+    """
+
+    group: str
+    reference: str
+    codes: tuple[int, int] | None
+    rows: IntArray
+    is_reference: BoolArray
+    betas: Mapping[Side, Beta]
+
+
+def pairs_of_groups(
+    plan: Plan, features: Features, *, rows_per_group: int, confidence: float, random_state: int
+) -> list[Pair]:
+    """Return all pairs of groups and, if there are several, all others against the reference.
+
+    In a pair without the reference of the table, the group with the higher selection rate takes its
+    place; without an outcome, the larger one.
+    """
+    random = np.random.default_rng(random_state)
+    # In random order, so that the first rows of a group are a sample of it.
+    rows = [
+        random.permutation(np.flatnonzero(features.groups == code))
+        for code in range(len(plan.groups))
+    ]
+    rates = np.array(plan.selected) / np.maximum(plan.rated, 1)
+    other_groups = sorted(
+        (code for code in range(len(plan.groups)) if code != plan.reference),
+        key=lambda code: (-rates[code], -plan.sizes[code], code),
+    )
+    comparisons = [
+        (plan.labels[group], [group], reference)
+        for reference, group in combinations([plan.reference, *other_groups], 2)
+    ]
+    if len(other_groups) > 1:
+        comparisons.append((f"not {plan.labels[plan.reference]}", other_groups, plan.reference))
+    pairs = []
+    for name, members, reference in comparisons:
+        # Among groups taken together, each keeps its share of the table: the same fraction of
+        # every group is used, as large as the group with the fewest sampled rows allows.
+        total = sum(plan.sizes[code] for code in members)
+        sampled = [rows[code].size / plan.sizes[code] for code in members]
+        fraction = min(1.0, rows_per_group / total, *sampled)
+        group_rows = [rows[code][: round(fraction * plan.sizes[code])] for code in members]
+        pair_rows = np.sort(np.concatenate([*group_rows, rows[reference]]))
+        pairs.append(
+            Pair(
+                group=name,
+                reference=plan.labels[reference],
+                codes=(members[0], reference) if len(members) == 1 else None,
+                rows=pair_rows,
+                is_reference=features.groups[pair_rows] == reference,
+                betas=plan.betas(members, reference, confidence),
+            )
+        )
+    return pairs
+
+
+def groups_of(pairs: Sequence[Pair]) -> list[int]:
+    """Return the codes of the groups in pairs of single groups."""
+    return sorted({code for pair in pairs for code in pair.codes or ()})
 
 
 def make_plan(

@@ -1,4 +1,4 @@
-"""All pairs of groups, and fits of all groups at once that compare every two of them.
+"""Fits of all groups at once, which compare every two of them.
 
 Of G groups there are G (G - 1) / 2 pairs. If every pair has fits of its own, a row of a table with
 many groups takes G - 1 times as long as one of a table with two. So from four groups on, a
@@ -6,16 +6,14 @@ classifier of several classes is fitted to all groups together. It gives each ro
 group, and the difference of two of them orders the rows of a pair. Cuts and rules are set for each
 pair on its own held rows, so that the evidence of a pair is of the same kind as by fits of its own.
 
-Such fits are about as strong (`benchmarks/groups.py`). Where they could be weaker is in what tells
-two groups apart and no others. So the pairs that come closest to harm have fits of
-their own as well (`certify_pairs`).
+Such fits are about as strong (`benchmarks/groups.py`). They could be weaker in what tells two groups
+apart and no others. So the pairs that come closest to harm have fits of their own as well
+(`certify_pairs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,6 @@ from fourfifths._certify.auditors import (
     MAX_FOREST_ROWS,
     MAX_HELD_OUT_ROWS,
     MAX_TUNING_ROWS,
-    MIN_GROUP_ROWS_TO_HOLD_OUT,
     MIN_LOG_PROBABILITY,
     BalancedCut,
     BinnedTrees,
@@ -37,9 +34,8 @@ from fourfifths._certify.auditors import (
     best_cut,
     first_best,
 )
-from fourfifths._certify.plan import Beta, Plan
+from fourfifths._certify.plan import Pair, groups_of
 from fourfifths._certify.result import Side
-from fourfifths._tables.sample import Features
 
 # Auditors that can be fitted to several groups at once. Details cannot: which of them predict the
 # group differs from pair to pair.
@@ -48,95 +44,6 @@ SHARED_AUDITORS = ("logistic", "svm", "naive-bayes", "trees", "forest")
 # what tells two groups apart and no others.
 WEAKER_IF_SHARED = ("logistic", "trees", "forest")
 TUNING_TEST_SHARE = 1 / 3
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """The rows of one comparison.
-
-    Attributes
-    ----------
-    group, reference : str
-    codes : (int, int) or None
-        The codes of the group and of the reference; None for several groups taken together.
-    rows : int array
-        Positions among the rows that were read, of the group and of the reference.
-    is_reference : bool array
-        For each of these rows, whether it is of the reference.
-    betas : mapping of {"group", "reference"} to Beta
-    """
-
-    group: str
-    reference: str
-    codes: tuple[int, int] | None
-    rows: IntArray
-    is_reference: BoolArray
-    betas: Mapping[Side, Beta]
-
-
-def pairs_of_groups(
-    plan: Plan, features: Features, *, rows_per_group: int, confidence: float, random_state: int
-) -> list[Pair]:
-    """Return all pairs of groups and, if there are several, all others against the reference.
-
-    In a pair without the reference of the table, the group with the higher selection rate takes its
-    place; without an outcome, the larger one.
-    """
-    random = np.random.default_rng(random_state)
-    # In random order, so that the first rows of a group are a sample of it.
-    rows = [
-        random.permutation(np.flatnonzero(features.groups == code))
-        for code in range(len(plan.groups))
-    ]
-    rates = np.array(plan.selected) / np.maximum(plan.rated, 1)
-    other_groups = sorted(
-        (code for code in range(len(plan.groups)) if code != plan.reference),
-        key=lambda code: (-rates[code], -plan.sizes[code], code),
-    )
-    comparisons = [
-        (plan.labels[group], [group], reference)
-        for reference, group in combinations([plan.reference, *other_groups], 2)
-    ]
-    if len(other_groups) > 1:
-        comparisons.append((f"not {plan.labels[plan.reference]}", other_groups, plan.reference))
-    pairs = []
-    for name, members, reference in comparisons:
-        # Among groups taken together, each keeps its share of the table: the same fraction of
-        # every group is used, as large as the group with the fewest sampled rows allows.
-        total = sum(plan.sizes[code] for code in members)
-        sampled = [rows[code].size / plan.sizes[code] for code in members]
-        fraction = min(1.0, rows_per_group / total, *sampled)
-        group_rows = [rows[code][: round(fraction * plan.sizes[code])] for code in members]
-        pair_rows = np.sort(np.concatenate([*group_rows, rows[reference]]))
-        pairs.append(
-            Pair(
-                group=name,
-                reference=plan.labels[reference],
-                codes=(members[0], reference) if len(members) == 1 else None,
-                rows=pair_rows,
-                is_reference=features.groups[pair_rows] == reference,
-                betas=plan.betas(members, reference, confidence),
-            )
-        )
-    return pairs
-
-
-def can_share(pairs: Sequence[Pair], auditors: Iterable[str], *, folds: int) -> list[bool]:
-    """Return for which pairs fits of all groups at once stand in for fits to each pair.
-
-    Both groups need rows enough to hold some out for the cut, and there have to be more such pairs
-    than groups in them: otherwise nothing is gained.
-    """
-    training_share = (folds - 1) / folds
-    is_large = [
-        pair.codes is not None
-        and training_share * min(pair.is_reference.sum(), (~pair.is_reference).sum())
-        >= MIN_GROUP_ROWS_TO_HOLD_OUT
-        for pair in pairs
-    ]
-    large = [pair for pair, large in zip(pairs, is_large, strict=True) if large]
-    serves = len(large) > len(groups_of(large)) and not set(SHARED_AUDITORS).isdisjoint(auditors)
-    return is_large if serves else [False] * len(pairs)
 
 
 def stopping_early(auditor: BalancedCut) -> BalancedCut:
@@ -151,11 +58,6 @@ def stopping_early(auditor: BalancedCut) -> BalancedCut:
             if isinstance(classifier, BinnedTrees):
                 classifier.set_params(early_stopping=True)
     return changed
-
-
-def groups_of(pairs: Sequence[Pair]) -> list[int]:
-    """Return the codes of the groups in pairs of single groups."""
-    return sorted({code for pair in pairs for code in pair.codes or ()})
 
 
 def shared_answers(

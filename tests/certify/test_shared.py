@@ -9,17 +9,14 @@ from scipy.stats import binom, norm
 
 import fourfifths
 from fourfifths._certify.auditors import panel, quiet
-from fourfifths._certify.certify import certify_pairs
-from fourfifths._certify.pairs import (
+from fourfifths._certify.certify import can_share, certify_pairs
+from fourfifths._certify.plan import Beta, Pair, groups_of
+from fourfifths._certify.shared import (
     SHARED_AUDITORS,
-    Pair,
-    can_share,
     group_scores,
-    groups_of,
     shared_answers,
     stopping_early,
 )
-from fourfifths._certify.plan import Beta
 from fourfifths._stats.balanced_error import Errors
 
 STATED = Beta(rate=0.5, interval=(0.5, 0.5), counts=None)
