@@ -56,8 +56,8 @@ from fourfifths._certify.result import (
     Verdict,
 )
 from fourfifths._certify.shared import (
+    FITTED_AT_ONCE,
     SHARED_AUDITORS,
-    WEAKER_IF_SHARED,
     shared_answers,
     stopping_early,
 )
@@ -76,8 +76,10 @@ CLAIM = (
     "two large numbers), a remainder of a number other than by 7 and 10, or the parity of many "
     "columns that are not yes or no"
 )
+# Groups that are fitted together have at least this share of the rows of the largest.
+MIN_SHARE_OF_LARGEST = 0.5
 # Of pairs that fits to all groups at once have judged: how many have fits of their own as well.
-OWN_FITS_PER_GROUP = 0.25
+OWN_FITS_PER_GROUP = 0.2
 SEVERITY: Mapping[Verdict, int] = {"not certified": 0, "inconclusive": 1, "certified": 2}
 PROTECTED_WORDS = {
     *("age", "citizenship", "color", "colour", "disability", "ethnicity", "gender", "race"),
@@ -220,9 +222,6 @@ def certify(
     values = np.hstack([features.values, details.codes])
 
     is_shared = can_share(pairs, chosen_auditors, folds=folds)
-    if any(is_shared):
-        chosen_auditors = {name: stopping_early(chosen_auditors[name]) for name in chosen_auditors}
-
     total = len(pairs) * len(chosen_auditors) * folds + len(plan.features) * leaks
     with quiet(), steps("auditing", total, enabled=progress) as bar:
         certificates, own_fits = certify_pairs(
@@ -300,17 +299,18 @@ def certify(
 
 
 def can_share(pairs: Sequence[Pair], auditors: Iterable[str], *, folds: int) -> list[bool]:
-    """Return for which pairs fits of all groups at once stand in for fits to each pair.
+    """Return which pairs are judged by auditors that are fitted for all of them together.
 
-    Both groups need rows enough to hold some out for the cut, and there have to be more such pairs
-    than groups in them: otherwise nothing is gained.
+    Both groups need rows enough to hold some out for the cut, and not many fewer than the largest
+    group, which a forest would otherwise see everywhere. There have to be more such pairs than
+    groups in them: otherwise nothing is gained.
     """
-    training_share = (folds - 1) / folds
+    smaller = [min(pair.is_reference.sum(), (~pair.is_reference).sum()) for pair in pairs]
+    least = max(
+        MIN_GROUP_ROWS_TO_HOLD_OUT * folds / (folds - 1), MIN_SHARE_OF_LARGEST * max(smaller)
+    )
     is_large = [
-        pair.codes is not None
-        and training_share * min(pair.is_reference.sum(), (~pair.is_reference).sum())
-        >= MIN_GROUP_ROWS_TO_HOLD_OUT
-        for pair in pairs
+        pair.codes is not None and rows >= least for pair, rows in zip(pairs, smaller, strict=True)
     ]
     large = [pair for pair, large in zip(pairs, is_large, strict=True) if large]
     serves = len(large) > len(groups_of(large)) and not set(SHARED_AUDITORS).isdisjoint(auditors)
@@ -370,7 +370,7 @@ def certify_pairs(
             break
         answers = shared_answers(
             name,
-            auditors[name],
+            stopping_early(auditors[name]),
             values,
             groups,
             pairs=[pairs[index] for index in unsettled],
@@ -395,6 +395,7 @@ def certify_pairs(
         : ceil(OWN_FITS_PER_GROUP * len(groups_of([pairs[index] for index in judged])))
     ]
     asked = set(unsettled) - set(judged) | set(closest)
+    quickly = set(judged) - asked
 
     def certified(index: int, names: Iterable[str], *, until_harm: bool) -> PairCertificate:
         pair = pairs[index]
@@ -404,7 +405,10 @@ def certify_pairs(
             group=pair.group,
             reference=pair.reference,
             betas=pair.betas,
-            auditors={name: auditors[name] for name in names},
+            auditors={
+                name: stopping_early(auditors[name]) if index in quickly else auditors[name]
+                for name in names
+            },
             shared=evidence[index],
             threshold=threshold,
             confidence=confidence,
@@ -419,7 +423,7 @@ def certify_pairs(
         return [
             name
             for name in auditors
-            if name not in evidence[index] or (again and name in WEAKER_IF_SHARED)
+            if name not in evidence[index] or (again and name in FITTED_AT_ONCE)
         ]
 
     certificates = []
@@ -428,7 +432,10 @@ def certify_pairs(
         certificates.append(certified(index, names, until_harm=len(pairs) > 1))
     worst = min(range(len(pairs)), key=lambda index: severity(certificates[index]))
     if worst not in asked or len(certificates[worst].auditors) < len(auditors):
+        quickly.discard(worst)
         certificates[worst] = certified(worst, to_ask(worst, again=True), until_harm=False)
+    if set(FITTED_AT_ONCE).isdisjoint(auditors):
+        return certificates, len(pairs)
     return certificates, len(asked | {worst})
 
 
@@ -627,10 +634,10 @@ def certificate_notes(
             )
     if own_fits is not None and own_fits < len(pairs):
         notes.append(
-            "auditors were fitted to all groups at once, and their scores compare every two "
-            f"groups; in {own_fits} of {len(pairs)} pairs, among them those that came closest to "
-            "harm, they were also fitted to the two groups alone, and each figure is that of the "
-            "stronger fit"
+            "trees and forests were fitted to all groups at once, and their scores compare every "
+            f"two groups; in {own_fits} of {len(pairs)} pairs, among them those that came closest "
+            "to harm, they were also fitted to the two groups alone, and each figure is that of "
+            "the stronger fit"
         )
     if custom:
         notes.append(

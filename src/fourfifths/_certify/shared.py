@@ -1,22 +1,26 @@
-"""Fits of all groups at once, which compare every two of them.
+"""Auditors that are fitted for all pairs of groups together.
 
 Of G groups there are G (G - 1) / 2 pairs. If every pair has fits of its own, a row of a table with
-many groups takes G - 1 times as long as one of a table with two. So from four groups on, a
-classifier of several classes is fitted to all groups together. It gives each row a score for each
-group, and the difference of two of them orders the rows of a pair. Cuts and rules are set for each
-pair on its own held rows, so that the evidence of a pair is of the same kind as by fits of its own.
+many groups takes G - 1 times as long as one of a table with two. So from four groups on, rows are
+split, encoded and, for the svm, tuned once for all pairs. Logistic regression, svm and naive Bayes
+are then fitted to each pair, which is quick. Trees and forests are fitted to all groups at once:
+they give each row a score for each group, and the difference of two of them orders the rows of a
+pair. Cuts and rules are set for each pair on its own held rows, so that the evidence is of the same
+kind as by fits to a pair alone.
 
-Such fits are about as strong (`benchmarks/groups.py`). They could be weaker in what tells two groups
-apart and no others. So the pairs that come closest to harm have fits of their own as well
-(`certify_pairs`).
+Trees and forests of all groups may miss what tells two groups apart and no others. So the pairs
+that come closest to harm have fits of their own as well (`certify_pairs`). `benchmarks/groups.py`
+compares the verdicts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, hstack, issparse
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
@@ -26,13 +30,13 @@ from fourfifths._certify.auditors import (
     MAX_FOREST_ROWS,
     MAX_HELD_OUT_ROWS,
     MAX_TUNING_ROWS,
-    MIN_LOG_PROBABILITY,
     BalancedCut,
     BinnedTrees,
     HeldRows,
     OutOfFold,
     best_cut,
     first_best,
+    score_of,
 )
 from fourfifths._certify.plan import Pair, groups_of
 from fourfifths._certify.result import Side
@@ -40,9 +44,8 @@ from fourfifths._certify.result import Side
 # Auditors that can be fitted to several groups at once. Details cannot: which of them predict the
 # group differs from pair to pair.
 SHARED_AUDITORS = ("logistic", "svm", "naive-bayes", "trees", "forest")
-# Naive Bayes learns each group by itself, and a machine is fitted to each pair. The others may miss
-# what tells two groups apart and no others.
-WEAKER_IF_SHARED = ("logistic", "trees", "forest")
+# Fitted to all groups at once; the others are fitted to each pair.
+FITTED_AT_ONCE = ("trees", "forest")
 TUNING_TEST_SHARE = 1 / 3
 
 
@@ -157,89 +160,130 @@ def fit_to_groups(
     random_state: int,
 ) -> Callable[[FloatArray], Margin]:
     """Fit one auditor to several groups; return a function that scores rows for every pair."""
+    if name not in FITTED_AT_ONCE:
+        return fit_each_pair(auditor, X, groups, pairs=pairs, random_state=random_state)
     encoder = clone(auditor.encoder)
     encoded = encoder.fit_transform(X)
-    if name == "svm":
-        machines = fit_machines(
-            auditor.candidates, encoded, groups, pairs=pairs, random_state=random_state
-        )
-
-        def by_machines(rows: FloatArray) -> Margin:
-            prepared = encoder.transform(rows)
-            return lambda at, pair: np.asarray(machines[pair].decision_function(prepared[at]))
-
-        return by_machines
-
     classifier = clone(auditor.candidates[0])
     codes = np.unique(groups)
-    if name == "naive-bayes":
-        classifier.set_params(priors=np.full(codes.size, 1 / codes.size))
-    elif name == "forest":
+    if name == "forest":
         classifier.set_params(max_rows=MAX_FOREST_ROWS * codes.size // 2)
     classifier.fit(encoded, groups)
     column = {int(code): index for index, code in enumerate(codes)}
 
-    def by_groups(rows: FloatArray) -> Margin:
+    def scored(rows: FloatArray) -> Margin:
         scores = group_scores(classifier, encoder.transform(rows))
         return lambda at, pair: scores[at, column[pair[1]]] - scores[at, column[pair[0]]]
 
-    return by_groups
+    return scored
 
 
 def group_scores(fitted: Any, X: Any) -> FloatArray:
     """Return how much each row looks like each group, from a classifier of several classes."""
     if hasattr(fitted, "decision_function"):
-        scores = fitted.decision_function(X)
-    elif hasattr(fitted, "predict_log_proba"):
-        scores = np.maximum(fitted.predict_log_proba(X), MIN_LOG_PROBABILITY)
-    else:
-        # Shares of the votes of a forest, many of which are 0: no logarithms.
-        scores = fitted.predict_proba(X)
-    return np.nan_to_num(np.asarray(scores, dtype=np.float64))
+        return np.asarray(fitted.decision_function(X), dtype=np.float64)
+    # Shares of the votes of a forest, many of which are 0: no logarithms.
+    return np.asarray(fitted.predict_proba(X), dtype=np.float64)
 
 
-def fit_machines(
-    candidates: Sequence[Any],
-    X: Any,
+def fit_each_pair(
+    auditor: BalancedCut,
+    X: FloatArray,
     groups: IntArray,
     *,
     pairs: Sequence[tuple[int, int]],
     random_state: int,
-) -> dict[tuple[int, int], Any]:
-    """Fit a support vector machine to each pair, all with the same penalty.
+) -> Callable[[FloatArray], Margin]:
+    """Fit a quick classifier to each pair, on numbers that are scaled by the rows of the pair.
 
-    A machine that tells each group from all others finds next to nothing where groups are alike, so
-    each pair has its own, which is quick. What takes long is to choose the penalty. It is chosen
-    once, by the mean error on one third of the rows, over pairs that have every group among them.
+    What takes long is done once for all pairs: preparing the rows, and choosing a penalty by the
+    mean error on one third of the rows, over pairs that have every group among them. Scaled by all
+    groups, the numbers of a pair would depend on outliers in others.
     """
+    encoder = clone(auditor.encoder)
+    prepared = Encoded.of(encoder.fit_transform(X), encoder)
     random = np.random.default_rng(random_state)
     rows_of = {
         code: random.permutation(np.flatnonzero(groups == code))[: MAX_FOREST_ROWS // 2]
         for code in np.unique(groups)
     }
+
+    def fitted(candidate: Any, at: IntArray, reference: int) -> tuple[Any, Scale]:
+        scale = prepared.scale(at)
+        return clone(candidate).fit(prepared.scaled(at, scale), groups[at] == reference), scale
+
     tuning: list[tuple[IntArray, IntArray, int]] = []
-    for code in rows_of:
+    for code in rows_of if len(auditor.candidates) > 1 else ():
         group, reference = next(pair for pair in pairs if code in pair)
         parts: tuple[list[IntArray], list[IntArray]] = ([], [])
         for side in (group, reference):
-            rows = rows_of[side][: MAX_TUNING_ROWS // 2]
-            test_size = max(1, round(TUNING_TEST_SHARE * rows.size))
-            parts[0].append(rows[test_size:])
-            parts[1].append(rows[:test_size])
+            at = rows_of[side][: MAX_TUNING_ROWS // 2]
+            test_size = max(1, round(TUNING_TEST_SHARE * at.size))
+            parts[0].append(at[test_size:])
+            parts[1].append(at[:test_size])
         tuning.append((np.concatenate(parts[0]), np.concatenate(parts[1]), reference))
 
     def error_of(candidate: Any) -> float:
         errors = []
         for train, test, reference in tuning:
-            machine = clone(candidate).fit(X[train], groups[train] == reference)
-            errors.append(
-                best_cut(machine.decision_function(X[test]), groups[test] == reference)[1]
-            )
+            classifier, scale = fitted(candidate, train, reference)
+            scores = score_of(classifier, prepared.scaled(test, scale))
+            errors.append(best_cut(scores, groups[test] == reference)[1])
         return float(np.mean(errors))
 
-    best = first_best(candidates, error_of)
-    machines = {}
+    best = auditor.candidates[0]
+    if tuning:
+        best = first_best(auditor.candidates, error_of)
+    fits = {}
     for group, reference in pairs:
-        rows = np.concatenate([rows_of[group], rows_of[reference]])
-        machines[group, reference] = clone(best).fit(X[rows], groups[rows] == reference)
-    return machines
+        at = np.concatenate([rows_of[group], rows_of[reference]])
+        fits[group, reference] = fitted(best, at, reference)
+
+    def scored(rows: FloatArray) -> Margin:
+        asked = Encoded.of(encoder.transform(rows), encoder)
+
+        def margin(at: IntArray, pair: tuple[int, int]) -> FloatArray:
+            classifier, scale = fits[pair]
+            return score_of(classifier, asked.scaled(at, scale))
+
+        return margin
+
+    return scored
+
+
+Scale = tuple[FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoded:
+    """Rows that an encoder prepared, with their numbers apart.
+
+    Attributes
+    ----------
+    numbers : float array
+    dummies : sparse matrix, or None if there are no categories
+    """
+
+    numbers: FloatArray
+    dummies: Any
+
+    @classmethod
+    def of(cls, encoded: Any, encoder: Any) -> Encoded:
+        """Return the rows that a fitted encoder gave, numbers first."""
+        count = encoder.output_indices_["numbers"].stop
+        if not issparse(encoded):
+            return cls(numbers=encoded, dummies=None)
+        return cls(numbers=encoded[:, :count].toarray(), dummies=encoded[:, count:])
+
+    def scale(self, at: IntArray) -> Scale:
+        """Return the mean and the standard deviation of the numbers of some rows."""
+        numbers = self.numbers[at]
+        spread = numbers.std(axis=0)
+        return numbers.mean(axis=0), np.where(spread > 0, spread, 1.0)
+
+    def scaled(self, at: IntArray, scale: Scale) -> Any:
+        """Return some rows with their numbers scaled."""
+        numbers = (self.numbers[at] - scale[0]) / scale[1]
+        if self.dummies is None:
+            return numbers
+        return hstack([csr_array(numbers), self.dummies[at]], format="csr")
