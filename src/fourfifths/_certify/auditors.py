@@ -599,9 +599,9 @@ class SampledRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_rows = max_rows
         self.random_state = random_state
 
-    def fit(self, X: FloatArray, y: BoolArray) -> SampledRows:
+    def fit(self, X: FloatArray, y: BoolArray | IntArray) -> SampledRows:
         """Draw the rows, and fit the classifier to them."""
-        self.classes_ = np.array([False, True])
+        self.classes_ = np.unique(y)
         if y.size > self.max_rows:
             sample = StratifiedShuffleSplit(
                 1, train_size=self.max_rows, random_state=self.random_state
@@ -634,7 +634,7 @@ class BinnedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
         For each column that is replaced by its bins, the upper ends of all bins but the last.
     """
 
-    def fit(self, X: FloatArray, y: BoolArray) -> BinnedTrees:
+    def fit(self, X: FloatArray, y: BoolArray | IntArray) -> BinnedTrees:
         """Find the bins of the training rows, and grow the trees on them."""
         self.edges_: dict[int, FloatArray] = {}
         rows = self._rows_to_bin(y)
@@ -667,7 +667,7 @@ class BinnedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
             binned[is_present, column] = np.searchsorted(edges, X[is_present, column])
         return binned
 
-    def _rows_to_bin(self, y: BoolArray) -> IntArray:
+    def _rows_to_bin(self, y: BoolArray | IntArray) -> IntArray:
         """Return the rows that scikit-learn bins: those that it does not hold out."""
         rows = np.arange(y.size)
         stops_early = self.early_stopping

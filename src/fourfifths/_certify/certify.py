@@ -222,7 +222,9 @@ def certify(
     values = np.hstack([features.values, details.codes])
 
     is_shared = can_share(pairs, chosen_auditors, folds=folds)
-    total = len(pairs) * len(chosen_auditors) * folds + len(plan.features) * leaks
+    shared_count = len(set(SHARED_AUDITORS) & set(chosen_auditors)) if any(is_shared) else 0
+    fits = len(pairs) * len(chosen_auditors) + shared_count - shared_count * sum(is_shared)
+    total = folds * fits + len(plan.features) * leaks
     with quiet(), steps("auditing", total, enabled=progress) as bar:
         certificates, own_fits = certify_pairs(
             values,
@@ -332,9 +334,10 @@ def certify_pairs(
 ) -> tuple[list[PairCertificate], int]:
     """Certify every pair, and return how many of them had fits of their own.
 
-    Of many pairs, most are judged by fits to all groups at once. Fits of their own have those that
-    come closest to harm, half as many as there are groups, and those that such fits cannot judge.
-    The pair that decides the verdict is asked about by all auditors.
+    Of many pairs, most are judged by auditors that are fitted for all of them together. Those that
+    come closest to harm, one for five groups, also have fits of their own, and so has the pair that
+    decides the verdict. Pairs with few rows, and several groups against the reference, have no
+    others.
 
     Parameters
     ----------
@@ -390,7 +393,7 @@ def certify_pairs(
 
     unsettled = [index for index in range(len(pairs)) if not settled(index)]
     judged = [index for index in unsettled if len(evidence[index]) == len(shared_names) > 0]
-    closest = sorted(judged, key=lambda index: severity_of(evidence[index], threshold))
+    closest = sorted(judged, key=lambda index: lowest_limit(evidence[index]))
     closest = closest[
         : ceil(OWN_FITS_PER_GROUP * len(groups_of([pairs[index] for index in judged])))
     ]
@@ -648,17 +651,20 @@ def certificate_notes(
     return tuple(notes)
 
 
-def severity(pair: PairCertificate) -> tuple[int, float]:
-    """Return the sort key of a pair: the worst verdict first, then the lowest upper limit."""
-    upper_limits = [
-        limit
+def lowest_limit(evidence: Evidence) -> float:
+    """Return the lowest of the lower limits of the floor, over auditors and sides."""
+    return min(side.lower_limit for side in sides_of(evidence))
+
+
+def severity(pair: PairCertificate) -> tuple[int, float, float]:
+    """Return the sort key of a pair: the worst verdict, the lowest upper limit, the lowest lower.
+
+    Where nothing is found the upper limits of most pairs are 1.
+    """
+    limits = [
+        limits
         for auditor in pair.auditors
-        for limit in (auditor.impact_floor_interval[1], auditor.reverse_floor_interval[1])
+        for limits in (auditor.impact_floor_interval, auditor.reverse_floor_interval)
     ]
-    return SEVERITY[pair.verdict], min(upper_limits)
-
-
-def severity_of(evidence: Evidence, threshold: float) -> tuple[int, float]:
-    """Return the sort key that a pair with this evidence would have."""
-    upper_limits = [side.floor_interval[1] for side in sides_of(evidence)]
-    return SEVERITY[verdict_of(evidence, threshold)], min(upper_limits)
+    lowest, lowest_upper = (min(side) for side in zip(*limits, strict=True))
+    return SEVERITY[pair.verdict], lowest_upper, lowest

@@ -2,8 +2,8 @@
 
 Of G groups there are G (G - 1) / 2 pairs. If every pair has fits of its own, a row of a table with
 many groups takes G - 1 times as long as one of a table with two. So from four groups on, rows are
-split, encoded and, for the svm, tuned once for all pairs. Logistic regression, svm and naive Bayes
-are then fitted to each pair, which is quick. Trees and forests are fitted to all groups at once:
+split and encoded once for all pairs. Logistic regression, svm and naive Bayes are then fitted to
+each pair, which is quick. Trees and forests are fitted to all groups at once:
 they give each row a score for each group, and the difference of two of them orders the rows of a
 pair. Cuts and rules are set for each pair on its own held rows, so that the evidence is of the same
 kind as by fits to a pair alone.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._certify.auditors import (
+    FOREST_TREES,
     HELD_OUT_SHARE,
     MAX_FOREST_ROWS,
     MAX_HELD_OUT_ROWS,
@@ -47,6 +49,8 @@ SHARED_AUDITORS = ("logistic", "svm", "naive-bayes", "trees", "forest")
 # Fitted to all groups at once; the others are fitted to each pair.
 FITTED_AT_ONCE = ("trees", "forest")
 TUNING_TEST_SHARE = 1 / 3
+# A forest of twice, three times ... as many groups has twice, three times as many trees.
+GROUPS_PER_FOREST = 5
 
 
 def stopping_early(auditor: BalancedCut) -> BalancedCut:
@@ -104,7 +108,8 @@ def shared_answers(
         {harmed: np.zeros(pair.rows.size, dtype=np.bool_) for harmed in pair.betas}
         for pair in pairs
     ]
-    held_share = min(HELD_OUT_SHARE, MAX_HELD_OUT_ROWS * len(codes) / 2 / rows.size)
+    training_rows = rows.size * (folds - 1) / folds
+    held_share = min(HELD_OUT_SHARE, MAX_HELD_OUT_ROWS * len(codes) / 2 / training_rows)
     folding = StratifiedKFold(folds, shuffle=True, random_state=random_state)
     holding = StratifiedShuffleSplit(1, test_size=held_share, random_state=random_state)
     for train, test in folding.split(rows, groups[rows]):
@@ -167,7 +172,11 @@ def fit_to_groups(
     classifier = clone(auditor.candidates[0])
     codes = np.unique(groups)
     if name == "forest":
-        classifier.set_params(max_rows=MAX_FOREST_ROWS * codes.size // 2)
+        # Of the votes only those for the two groups of a pair count.
+        trees = FOREST_TREES * max(1, codes.size // GROUPS_PER_FOREST)
+        classifier.set_params(
+            max_rows=MAX_FOREST_ROWS * codes.size // 2, classifier__n_estimators=trees
+        )
     classifier.fit(encoded, groups)
     column = {int(code): index for index, code in enumerate(codes)}
 
@@ -196,9 +205,9 @@ def fit_each_pair(
 ) -> Callable[[FloatArray], Margin]:
     """Fit a quick classifier to each pair, on numbers that are scaled by the rows of the pair.
 
-    What takes long is done once for all pairs: preparing the rows, and choosing a penalty by the
-    mean error on one third of the rows, over pairs that have every group among them. Scaled by all
-    groups, the numbers of a pair would depend on outliers in others.
+    Rows are prepared once for all pairs. Scaled by all groups, the numbers of a pair would depend
+    on outliers in others. The svm's penalty is chosen for each pair, by the error on a third of its
+    rows. At most `MAX_FOREST_ROWS` rows of a pair are used.
     """
     encoder = clone(auditor.encoder)
     prepared = Encoded.of(encoder.fit_transform(X), encoder)
@@ -212,30 +221,25 @@ def fit_each_pair(
         scale = prepared.scale(at)
         return clone(candidate).fit(prepared.scaled(at, scale), groups[at] == reference), scale
 
-    tuning: list[tuple[IntArray, IntArray, int]] = []
-    for code in rows_of if len(auditor.candidates) > 1 else ():
-        group, reference = next(pair for pair in pairs if code in pair)
+    def error_of(candidate: Any, group: int, reference: int) -> float:
         parts: tuple[list[IntArray], list[IntArray]] = ([], [])
-        for side in (group, reference):
-            at = rows_of[side][: MAX_TUNING_ROWS // 2]
+        for code in (group, reference):
+            at = rows_of[code][: MAX_TUNING_ROWS // 2]
             test_size = max(1, round(TUNING_TEST_SHARE * at.size))
             parts[0].append(at[test_size:])
             parts[1].append(at[:test_size])
-        tuning.append((np.concatenate(parts[0]), np.concatenate(parts[1]), reference))
+        train, test = map(np.concatenate, parts)
+        classifier, scale = fitted(candidate, train, reference)
+        scores = score_of(classifier, prepared.scaled(test, scale))
+        return best_cut(scores, groups[test] == reference)[1]
 
-    def error_of(candidate: Any) -> float:
-        errors = []
-        for train, test, reference in tuning:
-            classifier, scale = fitted(candidate, train, reference)
-            scores = score_of(classifier, prepared.scaled(test, scale))
-            errors.append(best_cut(scores, groups[test] == reference)[1])
-        return float(np.mean(errors))
-
-    best = auditor.candidates[0]
-    if tuning:
-        best = first_best(auditor.candidates, error_of)
     fits = {}
     for group, reference in pairs:
+        best = auditor.candidates[0]
+        if len(auditor.candidates) > 1:
+            best = first_best(
+                auditor.candidates, partial(error_of, group=group, reference=reference)
+            )
         at = np.concatenate([rows_of[group], rows_of[reference]])
         fits[group, reference] = fitted(best, at, reference)
 
