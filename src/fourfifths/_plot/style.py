@@ -23,8 +23,10 @@ def draw(result: Result, ax: Axes | None = None) -> Figure | Axes:
     Without `ax` all panels in a new Figure; with it, the main panel there.
     """
     del ax
+    drawn = sorted(kind.__name__ for kind in draw.registry if kind is not object)
     raise OptionError(
-        f"plot: a {type(result).__name__} has no picture; plot the result that it belongs to"
+        f"plot: there is no picture of a {type(result).__name__}; there is one of each of these: "
+        f"{', '.join(drawn)}"
     )
 
 

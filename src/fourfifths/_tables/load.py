@@ -702,8 +702,8 @@ def rows_of(
 
 
 def check_numbers(X: Any) -> None:  # noqa: N803 - as in scikit-learn
-    """Raise if an array of objects or texts holds anything but numbers, and name the first."""
-    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OU"):
+    """Raise if an array of objects holds anything but numbers, and name the first."""
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "O"):
         return
     for column in range(X.shape[1]):
         try:
