@@ -746,17 +746,21 @@ def test_classifiers_of_ones_own_are_noted_as_not_rerunnable(table):
     assert not any("of your own" in note for note in certify(table).notes)
 
 
-def test_the_worst_verdict_comes_first_and_then_the_lowest_upper_limit():
-    def pair(verdict, upper, reverse_upper):
+def test_the_worst_verdict_comes_first_and_then_the_limit_that_it_rests_on():
+    def pair(verdict, limits, reverse_limits):
         auditor = SimpleNamespace(
-            impact_floor_interval=(0.1, upper), reverse_floor_interval=(0.1, reverse_upper)
+            impact_floor_interval=limits, reverse_floor_interval=reverse_limits
         )
         return SimpleNamespace(verdict=verdict, auditors=(auditor,))
 
+    # Harm is shown by the lowest upper limit, and its absence by the lowest lower one.
     pairs = [
-        pair("certified", 0.9, 0.2),
-        pair("inconclusive", 0.9, 0.8),
-        pair("not certified", 0.7, 0.9),
-        pair("not certified", 0.9, 0.6),
+        pair("not certified", (0.5, 0.9), (0.3, 0.6)),
+        pair("not certified", (0.1, 0.7), (0.2, 0.9)),
+        pair("inconclusive", (0.6, 1.0), (0.7, 1.0)),
+        pair("inconclusive", (0.9, 0.9), (0.7, 0.8)),
+        pair("certified", (0.9, 1.0), (0.8, 1.0)),
+        pair("certified", (0.9, 0.9), (0.9, 0.9)),
     ]
-    assert sorted(pairs, key=severity) == [pairs[3], pairs[2], pairs[1], pairs[0]]
+    in_any_order = [pairs[index] for index in (4, 1, 3, 0, 5, 2)]
+    assert sorted(in_any_order, key=severity) == pairs

@@ -657,14 +657,16 @@ def lowest_limit(evidence: Evidence) -> float:
 
 
 def severity(pair: PairCertificate) -> tuple[int, float, float]:
-    """Return the sort key of a pair: the worst verdict, the lowest upper limit, the lowest lower.
+    """Return the sort key of a pair: the worst verdict, then the limit that this verdict rests on.
 
-    Where nothing is found the upper limits of most pairs are 1.
+    Harm is shown by upper limits. Where none is shown, the lowest lower limit is the least that the
+    certificate says of all pairs.
     """
     limits = [
         limits
         for auditor in pair.auditors
         for limits in (auditor.impact_floor_interval, auditor.reverse_floor_interval)
     ]
-    lowest, lowest_upper = (min(side) for side in zip(*limits, strict=True))
-    return SEVERITY[pair.verdict], lowest_upper, lowest
+    lower, upper = (min(side) for side in zip(*limits, strict=True))
+    decisive = (upper, lower) if pair.verdict == "not certified" else (lower, upper)
+    return SEVERITY[pair.verdict], *decisive

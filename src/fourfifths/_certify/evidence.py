@@ -187,6 +187,7 @@ def weigh(
         wrong_reference=int(np.sum(~predicted_reference & is_reference)),
         n_reference=int(np.sum(is_reference)),
     )
+    score_cells = score_counts(answers.score, is_reference)
     sides = {}
     for harmed, beta in betas.items():
         is_harmed = is_reference == (harmed == "reference")
@@ -198,9 +199,10 @@ def weigh(
                 selected_harmed, n_harmed, selected_favored, n_favored, confidence=corrected
             )[1]
         )
-        # Rules that harm the reference select from the other end of the score.
-        score = answers.score if harmed == "group" else -answers.score
-        harmed_counts, favored_counts = score_counts(score, ~is_harmed)
+        harmed_counts, favored_counts = score_cells
+        if harmed == "reference":
+            # Rules that harm the reference select from the other end of the score.
+            favored_counts, harmed_counts = (counts[::-1] for counts in score_cells)
         curve = hull_of_counts(harmed_counts.astype(float), favored_counts.astype(float))
         cuts = [np.append(0, np.cumsum(counts)) for counts in (harmed_counts, favored_counts)]
         cut_confidence = beta.cut_confidence(confidence)

@@ -16,18 +16,19 @@ compares the verdicts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, hstack, issparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._certify.auditors import (
-    FOREST_TREES,
     HELD_OUT_SHARE,
     MAX_FOREST_ROWS,
     MAX_HELD_OUT_ROWS,
@@ -49,8 +50,8 @@ SHARED_AUDITORS = ("logistic", "svm", "naive-bayes", "trees", "forest")
 # Fitted to all groups at once; the others are fitted to each pair.
 FITTED_AT_ONCE = ("trees", "forest")
 TUNING_TEST_SHARE = 1 / 3
-# A forest of twice, three times ... as many groups has twice, three times as many trees.
-GROUPS_PER_FOREST = 5
+# Added to the shares of a forest's votes, so that no share is 0. It is a fraction of one vote.
+LEAST_VOTE_SHARE = 0.01
 
 
 def stopping_early(auditor: BalancedCut) -> BalancedCut:
@@ -172,10 +173,12 @@ def fit_to_groups(
     classifier = clone(auditor.candidates[0])
     codes = np.unique(groups)
     if name == "forest":
-        # Of the votes only those for the two groups of a pair count.
-        trees = FOREST_TREES * max(1, codes.size // GROUPS_PER_FOREST)
+        # Grown until each leaf is pure, nearly all leaves would hold a single row, which says
+        # nothing of most pairs. So a leaf holds about as many rows of a pair as in a forest of
+        # these two groups.
         classifier.set_params(
-            max_rows=MAX_FOREST_ROWS * codes.size // 2, classifier__n_estimators=trees
+            max_rows=MAX_FOREST_ROWS * codes.size // 2,
+            classifier__min_samples_leaf=codes.size // 2,
         )
     classifier.fit(encoded, groups)
     column = {int(code): index for index, code in enumerate(codes)}
@@ -191,8 +194,7 @@ def group_scores(fitted: Any, X: Any) -> FloatArray:
     """Return how much each row looks like each group, from a classifier of several classes."""
     if hasattr(fitted, "decision_function"):
         return np.asarray(fitted.decision_function(X), dtype=np.float64)
-    # Shares of the votes of a forest, many of which are 0: no logarithms.
-    return np.asarray(fitted.predict_proba(X), dtype=np.float64)
+    return np.log(np.asarray(fitted.predict_proba(X), dtype=np.float64) + LEAST_VOTE_SHARE)
 
 
 def fit_each_pair(
@@ -219,7 +221,11 @@ def fit_each_pair(
 
     def fitted(candidate: Any, at: IntArray, reference: int) -> tuple[Any, Scale]:
         scale = prepared.scale(at)
-        return clone(candidate).fit(prepared.scaled(at, scale), groups[at] == reference), scale
+        # A built-in auditor has valid parameters, which scikit-learn need not copy and check for
+        # every pair: it would take as long as a quick fit.
+        with config_context(skip_parameter_validation=True, assume_finite=True):
+            classifier = copy(candidate).fit(prepared.scaled(at, scale), groups[at] == reference)
+        return classifier, scale
 
     def error_of(candidate: Any, group: int, reference: int) -> float:
         parts: tuple[list[IntArray], list[IntArray]] = ([], [])
