@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from math import ceil
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -80,6 +80,8 @@ CLAIM = (
 MIN_SHARE_OF_LARGEST = 0.5
 # Of pairs that fits to all groups at once have judged: how many have fits of their own as well.
 OWN_FITS_PER_GROUP = 0.2
+# What is left to do for a pair, once it was judged by fits to all groups at once.
+Effort = Literal["none", "quick", "own fits"]
 SEVERITY: Mapping[Verdict, int] = {"not certified": 0, "inconclusive": 1, "certified": 2}
 PROTECTED_WORDS = {
     *("age", "citizenship", "color", "colour", "disability", "ethnicity", "gender", "race"),
@@ -358,60 +360,35 @@ def certify_pairs(
     # where there is none.
     rules = len(auditors) * len(pairs) + len(shared_names) * sum(is_shared)
     corrected = 1 - (1 - confidence) / rules
-    evidence: list[dict[str, AuditorEvidence]] = [{} for _ in pairs]
+    evidence = ask_together(
+        values,
+        groups,
+        pairs=pairs,
+        is_shared=is_shared,
+        auditors={name: auditors[name] for name in shared_names},
+        threshold=threshold,
+        confidence=confidence,
+        corrected=corrected,
+        folds=folds,
+        random_state=random_state,
+        advance=advance,
+    )
+    efforts = efforts_left(pairs, evidence, shared_count=len(shared_names), threshold=threshold)
 
-    def settled(index: int) -> bool:
-        return bool(evidence[index]) and is_settled(
-            evidence[index], pairs[index].betas, threshold=threshold
-        )
-
-    for name in shared_names:
-        unsettled = [
-            index for index, shared in enumerate(is_shared) if shared and not settled(index)
-        ]
-        if len(unsettled) <= len(groups_of([pairs[index] for index in unsettled])):
-            break
-        answers = shared_answers(
-            name,
-            stopping_early(auditors[name]),
-            values,
-            groups,
-            pairs=[pairs[index] for index in unsettled],
-            folds=folds,
-            random_state=random_state,
-            advance=partial(advance, f"{name} on all groups"),
-        )
-        for index, answer in zip(unsettled, answers, strict=True):
-            evidence[index][name] = weigh(
-                answer,
-                pairs[index].is_reference,
-                betas=pairs[index].betas,
-                threshold=threshold,
-                confidence=confidence,
-                corrected=corrected,
-            )
-
-    unsettled = [index for index in range(len(pairs)) if not settled(index)]
-    judged = [index for index in unsettled if len(evidence[index]) == len(shared_names) > 0]
-    closest = sorted(judged, key=lambda index: lowest_limit(evidence[index]))
-    closest = closest[
-        : ceil(OWN_FITS_PER_GROUP * len(groups_of([pairs[index] for index in judged])))
-    ]
-    asked = set(unsettled) - set(judged) | set(closest)
-    quickly = set(judged) - asked
-
-    def certified(index: int, names: Iterable[str], *, until_harm: bool) -> PairCertificate:
+    def certified(index: int, effort: Effort, *, until_harm: bool) -> PairCertificate:
         pair = pairs[index]
+        asked = {
+            name: stopping_early(auditor) if effort == "quick" else auditor
+            for name, auditor in auditors.items()
+            if name not in evidence[index] or (effort == "own fits" and name in FITTED_AT_ONCE)
+        }
         return certify_pair(
             values[pair.rows],
             pair.is_reference,
             group=pair.group,
             reference=pair.reference,
             betas=pair.betas,
-            auditors={
-                name: stopping_early(auditors[name]) if index in quickly else auditors[name]
-                for name in names
-            },
+            auditors={} if effort == "none" else asked,
             shared=evidence[index],
             threshold=threshold,
             confidence=confidence,
@@ -422,24 +399,104 @@ def certify_pairs(
             advance=advance,
         )
 
-    def to_ask(index: int, *, again: bool) -> list[str]:
-        return [
-            name
-            for name in auditors
-            if name not in evidence[index] or (again and name in FITTED_AT_ONCE)
-        ]
-
-    certificates = []
-    for index in range(len(pairs)):
-        names = to_ask(index, again=index in asked) if index in unsettled else []
-        certificates.append(certified(index, names, until_harm=len(pairs) > 1))
+    certificates = [
+        certified(index, effort, until_harm=len(pairs) > 1) for index, effort in enumerate(efforts)
+    ]
     worst = min(range(len(pairs)), key=lambda index: severity(certificates[index]))
-    if worst not in asked or len(certificates[worst].auditors) < len(auditors):
-        quickly.discard(worst)
-        certificates[worst] = certified(worst, to_ask(worst, again=True), until_harm=False)
+    if efforts[worst] != "own fits" or len(certificates[worst].auditors) < len(auditors):
+        efforts[worst] = "own fits"
+        certificates[worst] = certified(worst, "own fits", until_harm=False)
     if set(FITTED_AT_ONCE).isdisjoint(auditors):
         return certificates, len(pairs)
-    return certificates, len(asked | {worst})
+    return certificates, efforts.count("own fits")
+
+
+def ask_together(
+    values: FloatArray,
+    groups: IntArray,
+    *,
+    pairs: Sequence[Pair],
+    is_shared: Sequence[bool],
+    auditors: Mapping[str, BalancedCut],
+    threshold: float,
+    confidence: float,
+    corrected: float,
+    folds: int,
+    random_state: int,
+    advance: Callable[[str], None],
+) -> list[dict[str, AuditorEvidence]]:
+    """Return what auditors that are fitted for many pairs together show of each pair.
+
+    A pair in which one has shown harm is not asked about again. Once too few pairs are left for
+    common fits to gain anything, no further auditor is asked. Parameters as in `certify_pairs`.
+    """
+    evidence: list[dict[str, AuditorEvidence]] = [{} for _ in pairs]
+    for name, auditor in auditors.items():
+        asked = [
+            index
+            for index, pair in enumerate(pairs)
+            if is_shared[index] and not is_settled(evidence[index], pair.betas, threshold=threshold)
+        ]
+        if len(asked) <= len(groups_of([pairs[index] for index in asked])):
+            break
+        answers = shared_answers(
+            name,
+            stopping_early(auditor),
+            values,
+            groups,
+            pairs=[pairs[index] for index in asked],
+            folds=folds,
+            random_state=random_state,
+            advance=partial(advance, f"{name} on all groups"),
+        )
+        for index, answer in zip(asked, answers, strict=True):
+            evidence[index][name] = weigh(
+                answer,
+                pairs[index].is_reference,
+                betas=pairs[index].betas,
+                threshold=threshold,
+                confidence=confidence,
+                corrected=corrected,
+            )
+    return evidence
+
+
+def efforts_left(
+    pairs: Sequence[Pair],
+    evidence: Sequence[Evidence],
+    *,
+    shared_count: int,
+    threshold: float,
+) -> list[Effort]:
+    """Return what is left to do for each pair.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+    evidence : sequence of Evidence
+        What fits to all groups at once showed of each pair.
+    shared_count : int
+        How many auditors can be fitted to all groups at once.
+    threshold : float
+
+    Returns
+    -------
+    list of {"none", "quick", "own fits"}
+        "none" if harm is shown. "quick" if all that can be fitted to all groups at once have
+        judged the pair: the others are asked, and their trees stop early.
+    """
+    efforts: list[Effort] = []
+    for pair, shown in zip(pairs, evidence, strict=True):
+        if is_settled(shown, pair.betas, threshold=threshold):
+            efforts.append("none")
+        else:
+            efforts.append("quick" if 0 < len(shown) == shared_count else "own fits")
+    judged = [index for index, effort in enumerate(efforts) if effort == "quick"]
+    group_count = len(groups_of([pairs[index] for index in judged]))
+    closest = sorted(judged, key=lambda index: lowest_limit(evidence[index]))
+    for index in closest[: ceil(OWN_FITS_PER_GROUP * group_count)]:
+        efforts[index] = "own fits"
+    return efforts
 
 
 def certify_pair(
