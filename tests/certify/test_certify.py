@@ -58,16 +58,17 @@ def simulated(n, d, seed, *, beta=0.5, auditors=("naive-bayes",), until_harm=Fal
     """Return the certificate of two Gaussians, without a table and without the leaks."""
     table = gaussians(n, d, seed)
     stated = Beta(rate=beta, interval=(beta, beta), counts=None)
+    members = panel(auditors, [False], random_state=0)
     return certify_pair(
         table[["x"]].to_numpy(),
         (table["g"] == "r").to_numpy(),
         group="a",
         reference="r",
         betas={"group": stated, "reference": stated},
-        auditors=panel(auditors, [False], random_state=0),
+        auditors=members,
         threshold=0.8,
         confidence=0.95,
-        corrected=1 - 0.05 / len(auditors),
+        corrected=1 - 0.05 / len(members),
         until_harm=until_harm,
         folds=2,
         random_state=0,
