@@ -171,6 +171,31 @@ def test_two_gaussians_with_all_auditors_from_500_to_50000_rows(d, beta):
     assert np.sum(found, axis=0).max() <= 4
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_data_that_was_made_by_the_same_seed_is_judged_alike(seed):
+    """Who belongs to a group comes from the first numbers of the generator, as in many examples."""
+    random = np.random.default_rng(seed)
+    is_reference = random.random(2_000) < 0.5
+    pair = certify_pair(
+        random.normal(size=(2_000, 1)),
+        is_reference,
+        group="a",
+        reference="r",
+        betas=dict.fromkeys(
+            ("group", "reference"), Beta(rate=0.5, interval=(0.5, 0.5), counts=None)
+        ),
+        auditors=panel(["details"], [False], random_state=seed),
+        threshold=0.8,
+        confidence=0.95,
+        corrected=0.95,
+        folds=2,
+        random_state=seed,
+        advance=lambda _: None,
+    )
+    # Nothing predicts the group, so all rows have one score, and a coin decides who is selected.
+    assert abs(np.log(pair.witness.impact_ratio)) < 5 * np.sqrt(2 / 1_000)
+
+
 def verdicts_near_the_threshold(floor, runs):
     d, betas = 0.2, np.linspace(0.01, 1, 10_000)
     beta = float(betas[np.argmin(np.abs(betas / best_rate(betas, d) - floor))])

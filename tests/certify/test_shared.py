@@ -169,6 +169,18 @@ def test_rules_select_their_rate_of_the_side_that_they_harm(rate):
             assert abs(np.mean(answer.selected[side][is_harmed]) - rate) < 4.5 * error
 
 
+def test_groups_that_the_same_seed_has_made_are_not_told_apart_by_coins():
+    random = np.random.default_rng(0)
+    groups = np.searchsorted([0.25, 0.5, 0.75], random.random(4_000))
+    # A constant: whom a rule selects is decided by coins alone.
+    pairs = every_pair(groups)
+    answers = answers_of("naive-bayes", np.zeros((4_000, 1)), groups, pairs)
+    for answer, pair in zip(answers, pairs, strict=True):
+        selected = answer.selected["group"]
+        rates = [np.mean(selected[pair.is_reference == side]) for side in (True, False)]
+        assert abs(rates[0] - rates[1]) < 5 * np.sqrt(0.5 / 1_000)
+
+
 def test_votes_for_other_groups_do_not_change_how_two_compare():
     class Votes:
         def predict_proba(self, X):

@@ -37,7 +37,7 @@ from threadpoolctl import threadpool_limits
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._certify.result import Side
-from fourfifths._tables.sample import Features, days_of
+from fourfifths._tables.sample import Features, days_of, row_generator
 from fourfifths._text import listed, nearest
 from fourfifths.errors import GroupError, OptionError
 
@@ -65,6 +65,7 @@ MAX_HELD_OUT_ROWS = 5_000
 MIN_GROUP_ROWS_TO_HOLD_OUT = 250
 MAX_TUNING_ROWS = 5_000  # the choice among 13 penalties needs no more
 MIN_LOG_PROBABILITY = -1e6
+COIN = "rows at a cut"  # what a coin of each row decides
 IS_QUIET: ContextVar[bool] = ContextVar("IS_QUIET", default=False)
 
 # Of histogram trees: the bins of a column, without the one for missing values.
@@ -420,7 +421,7 @@ def out_of_fold(
     """
     score = np.empty(is_reference.size)
     selected = {harmed: np.zeros(is_reference.size, dtype=np.bool_) for harmed in rates}
-    coin = np.random.default_rng(auditor.random_state).random(is_reference.size)
+    coin = row_generator(auditor.random_state, COIN).random(is_reference.size)
     for train, test in folds:
         fitted = clone(auditor).fit(X[train], is_reference[train])
         score[test] = fitted.decision_function(X[test])

@@ -23,6 +23,7 @@ from fourfifths._certify.auditors import (
 )
 from fourfifths._certify.result import Leak
 from fourfifths._stats.roc import hull, hull_of_counts
+from fourfifths._tables.sample import row_generator
 
 MIN_CELLS, MAX_CELLS = 4, 64
 ROWS_PER_CELL = 20
@@ -149,7 +150,7 @@ def losses(
     The auditor is fitted again without each column and its details, on a sample of at most
     `LOSS_ROWS` / 2 rows of each group. The error is that of the best cut.
     """
-    random = np.random.default_rng(random_state)
+    random = row_generator(random_state, "rows to fit again")
     members = [np.flatnonzero(is_reference == side) for side in (False, True)]
     sampled = [random.permutation(rows)[: LOSS_ROWS // 2] for rows in members]
     rows = np.sort(np.concatenate(sampled))

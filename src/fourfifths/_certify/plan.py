@@ -31,7 +31,7 @@ from fourfifths._tables.groups import (
     prepare,
     tally,
 )
-from fourfifths._tables.sample import Features
+from fourfifths._tables.sample import Features, row_generator
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._text import listed
 from fourfifths.errors import ColumnError, GroupError, OptionError
@@ -198,7 +198,7 @@ def pairs_of_groups(
     In a pair without the reference of the table, the group with the higher selection rate takes its
     place; without an outcome, the larger one.
     """
-    random = np.random.default_rng(random_state)
+    random = row_generator(random_state, "rows of a group")
     # In random order, so that the first rows of a group are a sample of it.
     rows = [
         random.permutation(np.flatnonzero(features.groups == code))

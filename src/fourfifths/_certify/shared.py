@@ -29,6 +29,7 @@ from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._certify.auditors import (
+    COIN,
     HELD_OUT_SHARE,
     MAX_FOREST_ROWS,
     MAX_HELD_OUT_ROWS,
@@ -43,6 +44,7 @@ from fourfifths._certify.auditors import (
 )
 from fourfifths._certify.plan import Pair, groups_of
 from fourfifths._certify.result import Side
+from fourfifths._tables.sample import row_generator
 
 # Auditors that can be fitted to several groups at once. Details cannot: which of them predict the
 # group differs from pair to pair.
@@ -103,7 +105,7 @@ def shared_answers(
     """
     codes = groups_of(pairs)
     rows = np.flatnonzero(np.isin(groups, codes))
-    coin = np.random.default_rng(random_state).random(groups.size)
+    coin = row_generator(random_state, COIN).random(groups.size)
     scores = [np.empty(pair.rows.size) for pair in pairs]
     selected: list[dict[Side, BoolArray]] = [
         {harmed: np.zeros(pair.rows.size, dtype=np.bool_) for harmed in pair.betas}
@@ -213,7 +215,7 @@ def fit_each_pair(
     """
     encoder = clone(auditor.encoder)
     prepared = Encoded.of(encoder.fit_transform(X), encoder)
-    random = np.random.default_rng(random_state)
+    random = row_generator(random_state, "rows of a pair")
     rows_of = {
         code: random.permutation(np.flatnonzero(groups == code))[: MAX_FOREST_ROWS // 2]
         for code in np.unique(groups)

@@ -21,6 +21,7 @@ from fourfifths._repair.block_model import BlockModel
 from fourfifths._repair.plain_repairer import PlainRepairer
 from fourfifths._repair.repairer import Repairer
 from fourfifths._tables.load import rows_of
+from fourfifths._tables.sample import row_generator
 from fourfifths._tables.values import unknown_tokens
 from fourfifths.errors import ColumnError, GroupError, OutcomeError, ReadingWarning
 
@@ -90,7 +91,7 @@ def audited_rows(codes: CodeArray, *, random_state: int) -> IntArray | None:
     """
     if codes.size < FOLDS * MAX_AUDITED_ROWS:
         return None
-    random = np.random.default_rng(random_state)
+    random = row_generator(random_state, "held-out rows")
     sampled = []
     for code in range(int(codes.max()) + 1):
         rows = np.flatnonzero(codes == code)

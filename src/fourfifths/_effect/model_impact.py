@@ -15,6 +15,7 @@ from fourfifths._certify.auditors import panel
 from fourfifths._effect.result import ModelImpact
 from fourfifths._impact.impact import impact
 from fourfifths._tables.groups import outcome_of
+from fourfifths._tables.sample import row_generator
 from fourfifths._tables.table import open_table
 from fourfifths._tables.values import Reading
 from fourfifths._text import listed
@@ -72,7 +73,7 @@ def model_impact(
     )
     rows = np.flatnonzero(is_known)
     if rows.size > max_rows:
-        random = np.random.default_rng(random_state)
+        random = row_generator(random_state, "rows of a model")
         rows = np.sort(random.permutation(rows)[:max_rows])
     truth = is_favorable[rows]
     if min(truth.sum(), (~truth).sum()) < FOLDS:

@@ -314,6 +314,16 @@ def _with_moments_in_utc(table: Table, names: Iterable[str]) -> Table:
     return replace(table, frame=frame)
 
 
+def row_generator(random_state: int, purpose: str) -> np.random.Generator:
+    """Return a generator of what is drawn for rows, whose numbers are in no data.
+
+    Simulated data are often made by `numpy.random.default_rng(0)`. With the same generator, a draw
+    of a row would be the very number that its group or its score was made of.
+    """
+    digest = hashlib.sha256(f"{purpose} {random_state}".encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest, "big"))
+
+
 def row_draws(row_count: int, random_state: int) -> NDArray[np.uint64]:
     """Return a number below 2**32 for each row, by its position: those with the lowest are sampled.
 
