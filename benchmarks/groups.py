@@ -1,4 +1,4 @@
-"""Compare certificates by fits of all groups at once with those by fits to every pair.
+"""Compare certificates of pairs that are judged together with those of pairs judged in full.
 
 Usage::
 
@@ -133,39 +133,39 @@ def main() -> None:
     pair_verdicts: Counter[tuple[str, str]] = Counter()
     differences: list[float] = []
     seconds = np.zeros(2)
-    print("| table | every pair alone | lowest limit | at once | lowest limit |")
+    print("| table | every pair in full | lowest limit | together | lowest limit |")
     print("| --- | --- | ---: | --- | ---: |")
     for kind, change in enumerate(KINDS):
         for seed in range(options.seeds):
             table = make(kind, seed, groups=options.groups, rows=options.rows)
-            at_once, shared_seconds = timed_certificate(table)
+            together, shared_seconds = timed_certificate(table)
             nothing = mock.patch.object(
                 certifying, "can_share", lambda pairs, *_, **__: [False] * len(pairs)
             )
             with nothing:
-                alone, own_seconds = timed_certificate(table)
-            seconds += own_seconds, shared_seconds
-            verdicts[alone.verdict, at_once.verdict] += 1
-            alone_limits, shared_limits = limits(alone), limits(at_once)
-            verdict_of = {(pair.group, pair.reference): pair.verdict for pair in at_once.pairs}
-            for pair in alone.pairs:
+                in_full, full_seconds = timed_certificate(table)
+            seconds += full_seconds, shared_seconds
+            verdicts[in_full.verdict, together.verdict] += 1
+            alone_limits, shared_limits = limits(in_full), limits(together)
+            verdict_of = {(pair.group, pair.reference): pair.verdict for pair in together.pairs}
+            for pair in in_full.pairs:
                 name = (pair.group, pair.reference)
                 pair_verdicts[pair.verdict, verdict_of[name]] += 1
                 if "not certified" not in (pair.verdict, verdict_of[name]):
                     differences.append(shared_limits[name] - alone_limits[name])
             name = f"{change.__name__.replace('_', ' ')}, {seed}"
             print(
-                f"| {name} | {alone.verdict} | {min(alone_limits.values()):.3f} | "
-                f"{at_once.verdict} | {min(shared_limits.values()):.3f} |",
+                f"| {name} | {in_full.verdict} | {min(alone_limits.values()):.3f} | "
+                f"{together.verdict} | {min(shared_limits.values()):.3f} |",
                 flush=True,
             )
-    print(f"\nProcessor seconds: {seconds[0]:.0f} alone, {seconds[1]:.0f} at once.")
+    print(f"\nProcessor seconds: {seconds[0]:.0f} in full, {seconds[1]:.0f} together.")
     print(
-        f"Limits of {len(differences)} pairs that neither settles by harm: at once higher by "
+        f"Limits of {len(differences)} pairs that neither settles by harm: together higher by "
         f"{np.mean(differences):.4f} on average (standard error "
         f"{np.std(differences) / len(differences) ** 0.5:.4f}).\n"
     )
-    print("| alone | at once | tables | pairs |\n| --- | --- | ---: | ---: |")
+    print("| in full | together | tables | pairs |\n| --- | --- | ---: | ---: |")
     for names in sorted({*verdicts, *pair_verdicts}):
         print(f"| {names[0]} | {names[1]} | {verdicts[names]} | {pair_verdicts[names]} |")
 

@@ -6,8 +6,9 @@ scored by a fit that has not seen it.
 
 From top to bottom: the auditors by name (`panel`), what they share (`BalancedCut`, `out_of_fold`,
 `encoder`), and the classifiers that scikit-learn does not have: forests of a sample of the rows
-(`SampledRows`), histogram trees whose bins cost one sort of each column (`BinnedTrees`), and trees
-on details of columns, like digits, weekdays and prefixes (`find_details`, `DetailScores`).
+(`SampledRows`), histogram trees whose bins cost one sort of each column (`BinnedTrees`) or that
+have few rounds (`QuickTrees`), and trees on details of columns, like digits, weekdays and prefixes
+(`find_details`, `DetailScores`).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from threadpoolctl import threadpool_limits
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._certify.result import Side
+from fourfifths._lightgbm import lightgbm
 from fourfifths._tables.sample import Features, days_of, row_generator
 from fourfifths._text import listed, nearest
 from fourfifths.errors import GroupError, OptionError
@@ -74,6 +76,24 @@ MAX_BINS = 255
 MAX_ROWS_WITHOUT_STOPPING = 10_000
 # From more rows than this, scikit-learn draws this many to find the bins, which takes long enough.
 MAX_ROWS_TO_BIN = 200_000
+
+# Of trees with few rounds (QuickTrees): as fine as those with more, in larger steps.
+QUICK_ROUNDS = 20
+QUICK_TREES: Mapping[str, Any] = {
+    "objective": "binary",
+    "learning_rate": 0.3,
+    "num_leaves": 31,
+    "min_data_in_leaf": 20,
+    "max_bin": MAX_BINS,
+    # Categories of ten rows or more count, as they do for scikit-learn's trees.
+    "min_data_per_group": 10,
+    "cat_l2": 1.0,
+    "max_cat_threshold": MAX_BINS,
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": 1,
+    "verbosity": -1,
+}
 
 # Of details. Histograms have 255 bins, dummy columns are 100: with fewer values, nothing is lost
 # there.
@@ -682,6 +702,47 @@ class BinnedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
             rows, test_size=self.validation_fraction, stratify=y, random_state=seed
         )
         return np.asarray(train)
+
+
+class QuickTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Boosted trees of few rounds, for tables with so many pairs that each must be judged quickly.
+
+    They are LightGBM's, which grows small trees in a fifth of the time, and take larger steps. No
+    rows are held out to stop early: a rule that needs many narrow cuts shows no gain at first.
+
+    Parameters
+    ----------
+    categorical_features : sequence of int
+    random_state : int
+
+    Attributes
+    ----------
+    booster_ : fitted
+    """
+
+    def __init__(self, categorical_features: Sequence[int], *, random_state: int = 0) -> None:
+        self.categorical_features = categorical_features
+        self.random_state = random_state
+
+    def fit(self, X: FloatArray, y: BoolArray) -> QuickTrees:
+        """Grow the trees on rows that are weighted so that both groups count alike."""
+        library = lightgbm("auditors")
+        self.classes_ = np.array([False, True])
+        options = {**QUICK_TREES, "seed": self.random_state}
+        data = library.Dataset(
+            X,
+            label=np.asarray(y, dtype=np.float64),
+            weight=compute_sample_weight("balanced", y),
+            categorical_feature=list(self.categorical_features),
+            params=options,
+        )
+        self.booster_ = library.train(options, data, num_boost_round=QUICK_ROUNDS)
+        return self
+
+    def decision_function(self, X: FloatArray) -> FloatArray:
+        """Return the log odds of the reference."""
+        scores = self.booster_.predict(X, raw_score=True, num_threads=1)
+        return np.asarray(scores, dtype=np.float64)
 
 
 def column_edges(values: FloatArray, weights: FloatArray) -> FloatArray | None:

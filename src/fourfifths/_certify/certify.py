@@ -56,10 +56,9 @@ from fourfifths._certify.result import (
     Verdict,
 )
 from fourfifths._certify.shared import (
-    FITTED_AT_ONCE,
     SHARED_AUDITORS,
     shared_answers,
-    stopping_early,
+    with_quick_trees,
 )
 from fourfifths._progress import steps
 from fourfifths._stats.balanced_error import ber_threshold, impact_bound, posterior
@@ -76,12 +75,15 @@ CLAIM = (
     "two large numbers), a remainder of a number other than by 7 and 10, or the parity of many "
     "columns that are not yes or no"
 )
-# Groups that are fitted together have at least this share of the rows of the largest.
+# Where pairs are judged together, these have trees of few rounds, and of all rounds in the pairs
+# that are closest to harm.
+JUDGED_TWICE = ("trees", "details")
+# Groups that are judged together have at least this share of the rows of the largest.
 MIN_SHARE_OF_LARGEST = 0.5
-# Of pairs that fits to all groups at once have judged: how many have fits of their own as well.
-OWN_FITS_PER_GROUP = 0.2
-# What is left to do for a pair, once it was judged by fits to all groups at once.
-Effort = Literal["none", "quick", "own fits"]
+# How many of the pairs that are judged together are judged in full as well.
+PAIRS_IN_FULL_PER_GROUP = 0.1
+# What is left to do for a pair that was judged together with others.
+Effort = Literal["none", "quick", "in full"]
 SEVERITY: Mapping[Verdict, int] = {"not certified": 0, "inconclusive": 1, "certified": 2}
 PROTECTED_WORDS = {
     *("age", "citizenship", "color", "colour", "disability", "ethnicity", "gender", "race"),
@@ -228,7 +230,7 @@ def certify(
     fits = len(pairs) * len(chosen_auditors) + shared_count - shared_count * sum(is_shared)
     total = folds * fits + len(plan.features) * leaks
     with quiet(), steps("auditing", total, enabled=progress) as bar:
-        certificates, own_fits = certify_pairs(
+        certificates, judged_in_full = certify_pairs(
             values,
             features.groups,
             pairs=pairs,
@@ -284,7 +286,10 @@ def certify(
         settings=plan.settings | settings,
         data_sha256=features.sha256,
         random_state=int(random_state),
-        versions={name: version(name) for name in VERSIONED_PACKAGES},
+        versions={
+            name: version(name)
+            for name in (*VERSIONED_PACKAGES, *(["lightgbm"] if any(is_shared) else []))
+        },
         notes=(
             *plan.notes,
             *features.notes,
@@ -296,7 +301,7 @@ def certify(
                 mixed=features.mixed,
                 custom=custom,
                 auditor_count=len(chosen_auditors),
-                own_fits=own_fits,
+                judged_in_full=judged_in_full,
             ),
         ),
     )
@@ -334,12 +339,12 @@ def certify_pairs(
     random_state: int,
     advance: Callable[[str], None],
 ) -> tuple[list[PairCertificate], int]:
-    """Certify every pair, and return how many of them had fits of their own.
+    """Certify every pair, and return how many of them were judged in full.
 
-    Of many pairs, most are judged by auditors that are fitted for all of them together. Those that
-    come closest to harm, one for five groups, also have fits of their own, and so has the pair that
-    decides the verdict. Pairs with few rows, and several groups against the reference, have no
-    others.
+    Many pairs are judged together, by trees of few rounds and by a forest of all groups. Those that
+    come closest to harm, one for ten groups, are judged in full as well, by the trees that two
+    groups have, and so is the pair that decides the verdict. Pairs with few rows, and several
+    groups against the reference, are judged in full only.
 
     Parameters
     ----------
@@ -348,7 +353,7 @@ def certify_pairs(
         The code of each row's group.
     pairs : sequence of Pair
     is_shared : sequence of bool
-        Which pairs are judged by fits to all groups at once.
+        Which pairs are judged together.
     auditors : mapping of name to BalancedCut
     threshold, confidence : float
     folds, random_state : int
@@ -358,7 +363,8 @@ def certify_pairs(
     shared_names = [name for name in auditors if name in SHARED_AUDITORS]
     # Bonferroni: the rule of any auditor in any pair, by either fit, may be the one that shows harm
     # where there is none.
-    rules = len(auditors) * len(pairs) + len(shared_names) * sum(is_shared)
+    second_fits = sum(name in JUDGED_TWICE for name in auditors) * sum(is_shared)
+    rules = len(auditors) * len(pairs) + second_fits
     corrected = 1 - (1 - confidence) / rules
     evidence = ask_together(
         values,
@@ -378,9 +384,9 @@ def certify_pairs(
     def certified(index: int, effort: Effort, *, until_harm: bool) -> PairCertificate:
         pair = pairs[index]
         asked = {
-            name: stopping_early(auditor) if effort == "quick" else auditor
+            name: with_quick_trees(auditor) if effort == "quick" else auditor
             for name, auditor in auditors.items()
-            if name not in evidence[index] or (effort == "own fits" and name in FITTED_AT_ONCE)
+            if name not in evidence[index] or (effort == "in full" and name in JUDGED_TWICE)
         }
         return certify_pair(
             values[pair.rows],
@@ -403,12 +409,12 @@ def certify_pairs(
         certified(index, effort, until_harm=len(pairs) > 1) for index, effort in enumerate(efforts)
     ]
     worst = min(range(len(pairs)), key=lambda index: severity(certificates[index]))
-    if efforts[worst] != "own fits" or len(certificates[worst].auditors) < len(auditors):
-        efforts[worst] = "own fits"
-        certificates[worst] = certified(worst, "own fits", until_harm=False)
-    if set(FITTED_AT_ONCE).isdisjoint(auditors):
+    if efforts[worst] != "in full" or len(certificates[worst].auditors) < len(auditors):
+        efforts[worst] = "in full"
+        certificates[worst] = certified(worst, "in full", until_harm=False)
+    if {*JUDGED_TWICE, "forest"}.isdisjoint(auditors):
         return certificates, len(pairs)
-    return certificates, efforts.count("own fits")
+    return certificates, efforts.count("in full")
 
 
 def ask_together(
@@ -425,10 +431,10 @@ def ask_together(
     random_state: int,
     advance: Callable[[str], None],
 ) -> list[dict[str, AuditorEvidence]]:
-    """Return what auditors that are fitted for many pairs together show of each pair.
+    """Return what auditors show of the pairs that they judge together.
 
-    A pair in which one has shown harm is not asked about again. Once too few pairs are left for
-    common fits to gain anything, no further auditor is asked. Parameters as in `certify_pairs`.
+    A pair in which one has shown harm is not asked about again. Once too few pairs are left for it
+    to be any quicker, no further auditor is asked. Parameters as in `certify_pairs`.
     """
     evidence: list[dict[str, AuditorEvidence]] = [{} for _ in pairs]
     for name, auditor in auditors.items():
@@ -441,13 +447,13 @@ def ask_together(
             break
         answers = shared_answers(
             name,
-            stopping_early(auditor),
+            with_quick_trees(auditor),
             values,
             groups,
             pairs=[pairs[index] for index in asked],
             folds=folds,
             random_state=random_state,
-            advance=partial(advance, f"{name} on all groups"),
+            advance=partial(advance, f"{name} on all pairs"),
         )
         for index, answer in zip(asked, answers, strict=True):
             evidence[index][name] = weigh(
@@ -474,28 +480,28 @@ def efforts_left(
     ----------
     pairs : sequence of Pair
     evidence : sequence of Evidence
-        What fits to all groups at once showed of each pair.
+        What is known of each pair that is judged together with others.
     shared_count : int
-        How many auditors can be fitted to all groups at once.
+        How many auditors judge pairs together.
     threshold : float
 
     Returns
     -------
-    list of {"none", "quick", "own fits"}
-        "none" if harm is shown. "quick" if all that can be fitted to all groups at once have
-        judged the pair: the others are asked, and their trees stop early.
+    list of {"none", "quick", "in full"}
+        "none" if harm is shown. "quick" if all that judge pairs together have judged this one: the
+        others are asked, with trees of few rounds.
     """
     efforts: list[Effort] = []
     for pair, shown in zip(pairs, evidence, strict=True):
         if is_settled(shown, pair.betas, threshold=threshold):
             efforts.append("none")
         else:
-            efforts.append("quick" if 0 < len(shown) == shared_count else "own fits")
+            efforts.append("quick" if 0 < len(shown) == shared_count else "in full")
     judged = [index for index, effort in enumerate(efforts) if effort == "quick"]
     group_count = len(groups_of([pairs[index] for index in judged]))
     closest = sorted(judged, key=lambda index: lowest_limit(evidence[index]))
-    for index in closest[: ceil(OWN_FITS_PER_GROUP * group_count)]:
-        efforts[index] = "own fits"
+    for index in closest[: ceil(PAIRS_IN_FULL_PER_GROUP * group_count)]:
+        efforts[index] = "in full"
     return efforts
 
 
@@ -528,7 +534,7 @@ def certify_pair(
     auditors : mapping of name to BalancedCut
         They are fitted to this pair alone.
     shared : mapping of auditor to AuditorEvidence
-        What fits to all groups at once showed of this pair.
+        What is known of this pair, which was judged together with others.
     threshold, confidence : float
     corrected : float
         `confidence` corrected for the number of auditors, fits and pairs.
@@ -639,7 +645,7 @@ def certificate_notes(
     mixed: Sequence[str] = (),
     custom: Sequence[str] = (),
     auditor_count: int = 0,
-    own_fits: int | None = None,
+    judged_in_full: int | None = None,
 ) -> tuple[str, ...]:
     """Return what a reader must know besides the figures.
 
@@ -656,8 +662,8 @@ def certificate_notes(
         The auditors that are classifiers of the user's own.
     auditor_count : int
         How many auditors were chosen.
-    own_fits : int, optional
-        In how many pairs auditors were fitted to the two groups alone; by default, in all.
+    judged_in_full : int, optional
+        How many pairs were judged as those of a table of two groups; by default, all.
     """
     notes = []
     copies = [leak.feature for leak in leaks if leak.balanced_error_rate == 0]
@@ -692,11 +698,11 @@ def certificate_notes(
                 "they could not change the verdict, but might have found rules with a ratio "
                 "further from 1"
             )
-    if own_fits is not None and own_fits < len(pairs):
+    if judged_in_full is not None and judged_in_full < len(pairs):
         notes.append(
-            "trees and forests were fitted to all groups at once, and their scores compare every "
-            f"two groups; in {own_fits} of {len(pairs)} pairs, among them those that came closest "
-            "to harm, they were also fitted to the two groups alone, and each figure is that of "
+            "many pairs were judged together: trees had few rounds, and one forest was fitted to "
+            f"all groups; in {judged_in_full} of {len(pairs)} pairs, among them those that came "
+            "closest to harm, trees of all rounds were fitted as well, and each figure is that of "
             "the stronger fit"
         )
     if custom:

@@ -1,16 +1,15 @@
-"""Auditors that are fitted for all pairs of groups together.
+"""Auditors that judge many pairs of groups together.
 
-Of G groups there are G (G - 1) / 2 pairs. If every pair has fits of its own, a row of a table with
-many groups takes G - 1 times as long as one of a table with two. So from four groups on, rows are
-split and encoded once for all pairs. Logistic regression, svm and naive Bayes are then fitted to
-each pair, which is quick. Trees and forests are fitted to all groups at once:
-they give each row a score for each group, and the difference of two of them orders the rows of a
-pair. Cuts and rules are set for each pair on its own held rows, so that the evidence is of the same
-kind as by fits to a pair alone.
+Of G groups there are G (G - 1) / 2 pairs. If every pair is judged as those of a table of two groups
+are, a row of a table with many groups takes G - 1 times as long. So from four groups on, rows are
+split and encoded once for all pairs. Logistic regression, svm, naive Bayes and trees of few rounds
+are then fitted to each pair, which is quick. A forest is fitted to all groups at once: it gives
+each row a score for each group, and the difference of two of them orders the rows of a pair. Cuts
+and rules are set for each pair on its own held rows, so that the evidence is of the same kind as by
+fits to a pair alone.
 
-Trees and forests of all groups may miss what tells two groups apart and no others. So the pairs
-that come closest to harm have fits of their own as well (`certify_pairs`). `benchmarks/groups.py`
-compares the verdicts.
+The pairs that come closest to harm have trees of all rounds as well (`certify_pairs`).
+`benchmarks/groups.py` compares the verdicts.
 """
 
 from __future__ import annotations
@@ -36,8 +35,10 @@ from fourfifths._certify.auditors import (
     MAX_TUNING_ROWS,
     BalancedCut,
     BinnedTrees,
+    DetailScores,
     HeldRows,
     OutOfFold,
+    QuickTrees,
     best_cut,
     first_best,
     score_of,
@@ -46,28 +47,29 @@ from fourfifths._certify.plan import Pair, groups_of
 from fourfifths._certify.result import Side
 from fourfifths._tables.sample import row_generator
 
-# Auditors that can be fitted to several groups at once. Details cannot: which of them predict the
-# group differs from pair to pair.
+# Auditors that judge many pairs together. Details do not: which of them predict the group differs
+# from pair to pair.
 SHARED_AUDITORS = ("logistic", "svm", "naive-bayes", "trees", "forest")
-# Fitted to all groups at once; the others are fitted to each pair.
-FITTED_AT_ONCE = ("trees", "forest")
 TUNING_TEST_SHARE = 1 / 3
 # Added to the shares of a forest's votes, so that no share is 0. It is a fraction of one vote.
 LEAST_VOTE_SHARE = 0.01
 
 
-def stopping_early(auditor: BalancedCut) -> BalancedCut:
-    """Return the auditor with boosted trees that stop once rows held out no longer gain.
+def with_quick_trees(auditor: BalancedCut) -> BalancedCut:
+    """Return the auditor with trees of few rounds in place of histogram trees."""
 
-    Where groups hardly differ, all rounds but the first few find only noise, and of many pairs they
-    would take most of the time.
-    """
-    changed: BalancedCut = clone(auditor)
-    for candidate in changed.candidates:
-        for classifier in (candidate, getattr(candidate, "classifier", None)):
-            if isinstance(classifier, BinnedTrees):
-                classifier.set_params(early_stopping=True)
-    return changed
+    def quick(classifier: Any) -> Any:
+        if isinstance(classifier, BinnedTrees):
+            return QuickTrees(classifier.categorical_features, random_state=classifier.random_state)
+        if isinstance(classifier, DetailScores):
+            return clone(classifier).set_params(classifier=quick(classifier.classifier))
+        return classifier
+
+    return BalancedCut(
+        auditor.encoder,
+        tuple(quick(candidate) for candidate in auditor.candidates),
+        random_state=auditor.random_state,
+    )
 
 
 def shared_answers(
@@ -156,6 +158,8 @@ def positions(rows: IntArray, size: int) -> IntArray:
 
 # How much rows, given by their positions, look like the reference of a pair rather than its group.
 Margin = Callable[[IntArray, Any], FloatArray]
+# Scores rows, for any pair of the groups that it was fitted to.
+Scorer = Callable[[FloatArray], Margin]
 
 
 def fit_to_groups(
@@ -166,37 +170,65 @@ def fit_to_groups(
     *,
     pairs: Sequence[tuple[int, int]],
     random_state: int,
-) -> Callable[[FloatArray], Margin]:
+) -> Scorer:
     """Fit one auditor to several groups; return a function that scores rows for every pair."""
-    if name not in FITTED_AT_ONCE:
-        return fit_each_pair(auditor, X, groups, pairs=pairs, random_state=random_state)
-    encoder = clone(auditor.encoder)
-    encoded = encoder.fit_transform(X)
-    classifier = clone(auditor.candidates[0])
-    codes = np.unique(groups)
     if name == "forest":
-        # Grown until each leaf is pure, nearly all leaves would hold a single row, which says
-        # nothing of most pairs. So a leaf holds about as many rows of a pair as in a forest of
-        # these two groups.
-        classifier.set_params(
-            max_rows=MAX_FOREST_ROWS * codes.size // 2,
-            classifier__min_samples_leaf=codes.size // 2,
-        )
-    classifier.fit(encoded, groups)
+        return fit_forest(auditor, X, groups)
+    if name == "trees":
+        return fit_trees(auditor, X, groups, pairs=pairs)
+    return fit_each_pair(auditor, X, groups, pairs=pairs, random_state=random_state)
+
+
+def fit_forest(auditor: BalancedCut, X: FloatArray, groups: IntArray) -> Scorer:
+    """Fit a forest to all groups at once.
+
+    Grown until each leaf is pure, nearly all leaves would hold a single row, which says nothing of
+    most pairs. So a leaf holds about as many rows of a pair as in a forest of these two groups.
+    """
+    encoder = clone(auditor.encoder)
+    codes = np.unique(groups)
+    forest = clone(auditor.candidates[0]).set_params(
+        max_rows=MAX_FOREST_ROWS * codes.size // 2, classifier__min_samples_leaf=codes.size // 2
+    )
+    forest.fit(encoder.fit_transform(X), groups)
     column = {int(code): index for index, code in enumerate(codes)}
 
     def scored(rows: FloatArray) -> Margin:
-        scores = group_scores(classifier, encoder.transform(rows))
+        scores = vote_scores(forest.predict_proba(encoder.transform(rows)))
         return lambda at, pair: scores[at, column[pair[1]]] - scores[at, column[pair[0]]]
 
     return scored
 
 
-def group_scores(fitted: Any, X: Any) -> FloatArray:
-    """Return how much each row looks like each group, from a classifier of several classes."""
-    if hasattr(fitted, "decision_function"):
-        return np.asarray(fitted.decision_function(X), dtype=np.float64)
-    return np.log(np.asarray(fitted.predict_proba(X), dtype=np.float64) + LEAST_VOTE_SHARE)
+def vote_scores(shares: FloatArray) -> FloatArray:
+    """Return how much each row looks like each group, from the groups' shares of the votes.
+
+    The difference of two scores does not depend on how many votes other groups have.
+    """
+    return np.asarray(np.log(shares + LEAST_VOTE_SHARE))
+
+
+def fit_trees(
+    auditor: BalancedCut,
+    X: FloatArray,
+    groups: IntArray,
+    *,
+    pairs: Sequence[tuple[int, int]],
+) -> Scorer:
+    """Fit trees to each pair, on rows that are prepared once."""
+    encoder = clone(auditor.encoder)
+    prepared = encoder.fit_transform(X)
+    fits = {}
+    for group, reference in pairs:
+        at = np.flatnonzero((groups == group) | (groups == reference))
+        trees = clone(auditor.candidates[0])
+        fits[group, reference] = trees.fit(prepared[at], groups[at] == reference)
+
+    def scored(rows: FloatArray) -> Margin:
+        asked = encoder.transform(rows)
+        return lambda at, pair: fits[pair].decision_function(asked[at])
+
+    return scored
 
 
 def fit_each_pair(
@@ -206,7 +238,7 @@ def fit_each_pair(
     *,
     pairs: Sequence[tuple[int, int]],
     random_state: int,
-) -> Callable[[FloatArray], Margin]:
+) -> Scorer:
     """Fit a quick classifier to each pair, on numbers that are scaled by the rows of the pair.
 
     Rows are prepared once for all pairs. Scaled by all groups, the numbers of a pair would depend

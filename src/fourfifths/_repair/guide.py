@@ -19,6 +19,7 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._lightgbm import lightgbm
 from fourfifths._repair.trees.scores import TreeScores
 from fourfifths._repair.trees.text import trees_only
 from fourfifths._tables.load import Rows
@@ -271,10 +272,11 @@ def fit_trees(
             "seed": seed % 2**31,
             "num_threads": threads_for(target.size) if threads is None else threads,
         }
-        data = lightgbm().Dataset(
+        library = lightgbm("scope='blocks'")
+        data = library.Dataset(
             matrix[is_known], label=target, categorical_feature=categories, params=options
         )
-        booster = lightgbm().train(options, data, num_boost_round=rounds)
+        booster = library.train(options, data, num_boost_round=rounds)
         models.append(trees_only(booster.model_to_string()))
     return TreeGuide(models=tuple(models))
 
@@ -300,18 +302,6 @@ def sizes(row_count: int) -> dict[str, float]:
         "cat_smooth": smoothing,
         "cat_l2": smoothing,
     }
-
-
-def lightgbm() -> Any:
-    """Return LightGBM, which is loaded when a score is needed."""
-    try:
-        import lightgbm as library
-    except OSError as error:
-        raise OptionError(
-            "scope='blocks': LightGBM cannot be loaded; it needs the OpenMP library of the system "
-            f"(on Debian: apt install libgomp1): {error}"
-        ) from error
-    return library
 
 
 # --- a given estimator ---
