@@ -146,16 +146,16 @@ def main() -> None:
                 in_full, full_seconds = timed_certificate(table)
             seconds += full_seconds, shared_seconds
             verdicts[in_full.verdict, together.verdict] += 1
-            alone_limits, shared_limits = limits(in_full), limits(together)
+            full_limits, shared_limits = limits(in_full), limits(together)
             verdict_of = {(pair.group, pair.reference): pair.verdict for pair in together.pairs}
             for pair in in_full.pairs:
                 name = (pair.group, pair.reference)
                 pair_verdicts[pair.verdict, verdict_of[name]] += 1
                 if "not certified" not in (pair.verdict, verdict_of[name]):
-                    differences.append(shared_limits[name] - alone_limits[name])
+                    differences.append(shared_limits[name] - full_limits[name])
             name = f"{change.__name__.replace('_', ' ')}, {seed}"
             print(
-                f"| {name} | {in_full.verdict} | {min(alone_limits.values()):.3f} | "
+                f"| {name} | {in_full.verdict} | {min(full_limits.values()):.3f} | "
                 f"{together.verdict} | {min(shared_limits.values()):.3f} |",
                 flush=True,
             )

@@ -31,6 +31,7 @@ from fourfifths._certify.auditors import (
     BinnedTrees,
     DetailScores,
     HeldRows,
+    QuickTrees,
     SampledRows,
     best_cut,
     bit_cuts,
@@ -963,3 +964,31 @@ def test_the_panel_finds_nothing_in_noise(seed):
     table["g"] = random.permutation(table["g"])
     found = fourfifths.certify(table, protected="g", reference="r", beta=0.5)
     assert found.verdict != "not certified"
+
+
+# --- trees of few rounds ---
+
+
+def test_quick_trees_weigh_small_groups_and_take_categories_and_missing_values():
+    random = np.random.default_rng(0)
+    # Of the reference, 9 of 10 rows have an even category, of the group 1 of 10; the group is a
+    # fifth of the rows. Where the category is missing, a number says it as well.
+    is_reference = random.random(8_000) < 0.8
+    is_even = random.random(8_000) < np.where(is_reference, 0.9, 0.1)
+    category = 2.0 * random.integers(0, 20, 8_000) + ~is_even
+    number = np.where(random.random(8_000) < 0.5, np.nan, is_even + random.random(8_000))
+    category[~np.isnan(number)] = np.nan
+    values = np.column_stack([random.normal(size=8_000), category, number])
+    train, test = np.arange(8_000) < 6_000, np.arange(8_000) >= 6_000
+    trees = QuickTrees([1], random_state=0).fit(values[train], is_reference[train])
+    is_predicted = trees.decision_function(values[test]) > 0
+    wrong = is_predicted != is_reference[test]
+    rates = [np.mean(wrong[is_reference[test] == side]) for side in (True, False)]
+    assert np.abs(np.array(rates) - 0.1).max() < 5 * np.sqrt(0.1 * 0.9 / 400)
+
+
+def test_quick_trees_are_the_same_every_time():
+    random = np.random.default_rng(0)
+    values, y = random.normal(size=(2_000, 3)), random.random(2_000) < 0.5
+    first, second = (QuickTrees([], random_state=1).fit(values, y) for _ in range(2))
+    np.testing.assert_array_equal(first.decision_function(values), second.decision_function(values))
