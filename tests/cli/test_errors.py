@@ -166,7 +166,7 @@ OTHER_FILES = {
         b'{"race": ["a"], "hired": 1}\n{"race": ["b"], "hired": 0}\n',
         "race",
     ),
-    "not gzip": ("t.csv.gz", CSV.encode(), "it is not gzip"),
+    "not gzip": ("t.csv.gz", CSV.encode(), "not readable as gzip"),
     "cut gzip": ("t.csv.gz", PACKED[:40], "t.csv.gz"),
     "broken gzip": ("t.csv.gz", PACKED[:40] + b"\xff" * 8 + PACKED[48:], "t.csv.gz"),
 }

@@ -425,11 +425,15 @@ def first_bytes(path: Path) -> bytes:
         if not stat.S_ISREG(mode):
             raise TableError(f"{path}: is a pipe or a device; save its rows to a file")
         with _open_bytes(path) as stream:
-            return stream.read(64)
+            start = stream.read(64)
+            # What a packed file must add up to stands at its end, and DuckDB does not look there.
+            while path.name.lower().endswith(".gz") and stream.read(DIGESTED_BYTES):
+                continue
+            return start
     except FileNotFoundError:
         raise TableError(f"{path}: no such file") from None
     except BROKEN_GZIP as error:
-        raise TableError(f"{path}: its name ends in .gz, but it is not gzip: {error}") from None
+        raise TableError(f"{path}: not readable as gzip: {error}; save or copy it again") from None
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from error
 
@@ -741,40 +745,37 @@ def unique_names(names: Sequence[str]) -> list[str]:
 def encoding_of(path: Path) -> Encoding:
     """Return how a text file's letters are written: UTF-8 unless that is impossible."""
     with _open_bytes(path) as stream:
-        try:
-            head = stream.read(HEAD_BYTES)
-            if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-                raise TableError(f"{path}: is UTF-32; save it as UTF-8 first")
-            if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                return Encoding(name="utf-16")
-            if b"\x00" in head and (half := halves_of_utf16(head)):
-                return Encoding(name=half)
-            if b"\x00" in head:
-                raise TableError(
-                    f"{path}: its name says CSV, but the file is binary or not UTF-8; save it as "
-                    "CSV (UTF-8)"
-                )
-            name = "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
-            # A packed file is not unpacked twice for it.
-            limit = 0 if path.name.lower().endswith(".gz") else MAX_CHECKED_BYTES
-            decoder = codecs.getincrementaldecoder("utf-8")()
-            chunk, size, has_utf8_letters = head, 0, False
-            while chunk:
-                try:
-                    decoder.decode(chunk)
-                except UnicodeDecodeError:
-                    break
-                has_utf8_letters = has_utf8_letters or not chunk.isascii()
-                size += len(chunk)
-                chunk = stream.read(MAX_HEAD_BYTES) if size < limit else b""
-            else:
-                return Encoding(name=name)
+        head = stream.read(HEAD_BYTES)
+        if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+            raise TableError(f"{path}: is UTF-32; save it as UTF-8 first")
+        if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return Encoding(name="utf-16")
+        if b"\x00" in head and (half := halves_of_utf16(head)):
+            return Encoding(name=half)
+        if b"\x00" in head:
+            raise TableError(
+                f"{path}: its name says CSV, but the file is binary or not UTF-8; save it as "
+                "CSV (UTF-8)"
+            )
+        name = "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
+        # A packed file is not unpacked twice for it.
+        limit = 0 if path.name.lower().endswith(".gz") else MAX_CHECKED_BYTES
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        chunk, size, has_utf8_letters = head, 0, False
+        while chunk:
             try:
-                letters = chunk.decode("cp1252")
+                decoder.decode(chunk)
             except UnicodeDecodeError:
-                letters = ""
-        except BROKEN_GZIP as error:
-            raise TableError(f"{path}: the first line cannot be read: {error}") from None
+                break
+            has_utf8_letters = has_utf8_letters or not chunk.isascii()
+            size += len(chunk)
+            chunk = stream.read(MAX_HEAD_BYTES) if size < limit else b""
+        else:
+            return Encoding(name=name)
+        try:
+            letters = chunk.decode("cp1252")
+        except UnicodeDecodeError:
+            letters = ""
     # Text of another encoding is hardly ever also valid UTF-8; a broken UTF-8 file is, mostly.
     is_mixed = has_utf8_letters or not chunk.decode("utf-8", "ignore").isascii()
     if is_mixed or not letters or name == "utf-8-sig":
@@ -815,8 +816,6 @@ def head_of(path: Path, encoding: Encoding) -> tuple[str, bool]:
                 is_whole = not stream.read(1)
         except UnicodeDecodeError:
             raise TableError(f"{path}: the file is not {encoding.name.upper()}") from None
-        except BROKEN_GZIP as error:
-            raise TableError(f"{path}: the first line cannot be read: {error}") from None
         if is_whole:
             return text, True
         complete = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
