@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import gzip
 import io
 import os
@@ -32,6 +33,7 @@ import fourfifths
 from fourfifths._effect.files import repair_file
 from fourfifths._tables.files import (
     CsvStyle,
+    NamelessFile,
     can_be_joined,
     check_output,
     csv_lines,
@@ -225,8 +227,16 @@ def fail_in_the_middle(temporary: Path) -> None:
     raise KeyError("in the middle")
 
 
+@pytest.fixture(params=["nameless", "named"])
+def temporary_kind(request, monkeypatch):
+    """Run a test with files without a name, and as on a system that has none."""
+    if request.param == "named":
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    return request.param
+
+
 @pytest.mark.parametrize("before", [None, "as it was"])
-def test_a_failure_in_the_middle_leaves_everything_as_it_was(before, tmp_path):
+def test_a_failure_in_the_middle_leaves_everything_as_it_was(before, temporary_kind, tmp_path):
     path = tmp_path / "out.txt"
     if before is not None:
         path.write_text(before)
@@ -234,6 +244,56 @@ def test_a_failure_in_the_middle_leaves_everything_as_it_was(before, tmp_path):
         replace_file(path, fail_in_the_middle)
     assert [each.name for each in tmp_path.iterdir()] == ([] if before is None else ["out.txt"])
     assert before is None or path.read_text() == before
+
+
+@pytest.mark.parametrize("before", [None, "as it was"])
+def test_a_file_appears_in_one_step(before, temporary_kind, tmp_path):
+    path = tmp_path / "out.txt"
+    if before is not None:
+        path.write_text(before)
+        path.chmod(0o640)
+    seen = []
+
+    def write(temporary: Path) -> None:
+        temporary.write_text("after")
+        names = [file.name for file in tmp_path.iterdir() if file != path]
+        seen.append((len(names), path.read_text() if path.exists() else None))
+
+    replace_file(path, write)
+    has_name = temporary_kind == "named" or not Path("/proc/self/fd").exists()
+    assert seen == [(int(has_name), before)]
+    assert path.read_text() == "after"
+    assert [file.name for file in tmp_path.iterdir()] == ["out.txt"]
+    assert before is None or stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_what_a_killed_run_left_is_removed_and_what_another_writes_is_not(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    remains, other = (
+        put(tmp_path / f".out-{platform.node()}-{process}-0a1b.txt", "half")
+        for process in (ended.pid, os.getpid())
+    )
+    write_whole(tmp_path / "out.txt", "content")
+    assert not remains.exists()
+    assert other.exists()
+
+
+def test_a_name_that_is_too_long_leaves_nothing(temporary_kind, tmp_path):
+    with pytest.raises(OutputError, match="cannot be written: File name too long"):
+        write_whole(tmp_path / f"{'x' * 300}.txt", "content")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_without_a_name_goes_with_the_last_that_refers_to_it(temporary_kind, tmp_path):
+    file = NamelessFile(tmp_path)
+    path = file.path
+    path.write_text("content")
+    assert path.read_text() == "content"
+    del file
+    gc.collect()
+    assert not path.exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_disk_that_is_full_is_an_output_error(tmp_path, monkeypatch):

@@ -447,7 +447,8 @@ def draw_plot(result: Result, plot: Path) -> None:
     from fourfifths._tables.files import replace_file
 
     figure = result.plot()
-    replace_file(plot, lambda temporary: figure.savefig(temporary, dpi=PLOT_DPI))
+    ending = plot.suffix.lower().removeprefix(".")
+    replace_file(plot, lambda temporary: figure.savefig(temporary, format=ending, dpi=PLOT_DPI))
     typer.echo(f"wrote {plot}", err=True)
 
 

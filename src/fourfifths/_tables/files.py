@@ -17,6 +17,7 @@ import mmap
 import os
 import platform
 import re
+import secrets
 import shutil
 import stat
 import tempfile
@@ -24,7 +25,7 @@ import weakref
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -128,7 +129,7 @@ class TableFile:
     style : CsvStyle
     first_row_line : int
         The line of a CSV below its header.
-    copy : TemporaryCopy or None
+    copy : NamelessFile or None
         What DuckDB reads in the place of a CSV that it could not read.
     paths : tuple of Path
         The files that it is made of: more than one of a folder or a pattern of Parquet files.
@@ -144,7 +145,7 @@ class TableFile:
     notes: tuple[str, ...] = ()
     style: CsvStyle = CsvStyle()
     first_row_line: int = 2
-    copy: TemporaryCopy | None = None
+    copy: NamelessFile | None = None
     paths: tuple[Path, ...] = ()
     is_hive: bool = False
     empty_row: bytes = b""
@@ -606,12 +607,71 @@ class Layout:
         return [*names, *[""] * (width - len(names))]
 
 
-class TemporaryCopy:
-    """A file that is removed once nothing refers to this object."""
+class NamelessFile:
+    """A file without a name: nothing is left of it, however the process ends.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        weakref.finalize(self, path.unlink, missing_ok=True)
+    Where the system has no such files it has a name, and is removed once nothing refers to this
+    object.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str, optional
+        How the name begins, if the file must have one.
+    ending : str, optional
+        How it ends.
+
+    Attributes
+    ----------
+    path : Path
+        Where this process finds it.
+    has_name : bool
+    remove : callable
+        Remove the file now, unless it was moved.
+    """
+
+    def __init__(self, folder: Path, *, name: str = "fourfifths-", ending: str = "") -> None:
+        self._beginning, self._ending = name, ending
+        try:
+            handle = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+        except (AttributeError, OSError):  # another system, or a folder of one
+            self.has_name = True
+        else:
+            self.path = Path(f"/proc/{os.getpid()}/fd/{handle}")
+            self.has_name = not self.path.exists()
+            self.remove: Callable[[], object] = weakref.finalize(self, os.close, handle)
+        if self.has_name:
+            handle, path = tempfile.mkstemp(prefix=name, suffix=ending, dir=folder)
+            os.close(handle)
+            self.path = Path(path)
+            self.remove = weakref.finalize(self, self.path.unlink, missing_ok=True)
+
+    def move_to(self, path: Path) -> None:
+        """Give the file this name in its folder, in place of what has it now."""
+        named = self.path
+        if not self.has_name:
+            # The link to a file needs a new name: it does not replace one.
+            named = path.parent / f"{self._beginning}{secrets.token_hex(4)}{self._ending}"
+            # Python links to what /proc points to, and not to the pointer, only if it is told of a
+            # folder; the system does not look at it, because the path is absolute.
+            os.link(self.path, named, src_dir_fd=0, follow_symlinks=True)
+        try:
+            named.replace(path)
+        except OSError:
+            named.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def room_for_temporary_files() -> Iterator[None]:
+    """Say what is wrong if temporary files cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"{tempfile.gettempdir()}: temporary files cannot be written: {error.strerror}; name a "
+            "folder with more room in the environment variable TMPDIR"
+        ) from error
 
 
 def open_csv(path: Path, reading: Reading) -> TableFile:
@@ -644,7 +704,7 @@ def open_csv(path: Path, reading: Reading) -> TableFile:
     try:
         # Nothing is left to DuckDB's sniffer, because it skips lines that it cannot parse.
         relation = _connection().read_csv(
-            _literal(path if copy is None else copy.path),
+            _literal(path) if copy is None else str(copy.path),
             header=not skips_header,
             skiprows=skipped_lines if copy is None else 0,
             auto_detect=False,
@@ -970,22 +1030,24 @@ def is_value(text: str) -> bool:
     return is_number(text) or DATE_CELL.fullmatch(text) is not None
 
 
-def utf8_copy(path: Path, encoding: Encoding, layout: Layout, width: int) -> TemporaryCopy:
+def utf8_copy(path: Path, encoding: Encoding, layout: Layout, width: int) -> NamelessFile:
     """Copy a text file as UTF-8, with a plain header in the place of its first lines."""
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="fourfifths-", suffix=".csv", encoding="utf-8", newline="", delete=False
-    ) as target:
-        copy = TemporaryCopy(Path(target.name))
-        target.write(layout.delimiter.join(map(str, range(width))) + layout.line_end)
-        try:
-            with _open_text(path, encoding.name) as source:
+    with room_for_temporary_files():
+        copy = NamelessFile(Path(tempfile.gettempdir()))
+        with (
+            copy.path.open("w", encoding="utf-8", newline="") as target,
+            _open_text(path, encoding.name) as source,
+        ):
+            target.write(layout.delimiter.join(map(str, range(width))) + layout.line_end)
+            try:
                 for _ in range(layout.line.last_line):
                     source.readline()
                 shutil.copyfileobj(source, target, COPIED_LETTERS)
-        except UnicodeDecodeError as error:
-            raise TableError(
-                f"{path}: cannot be read as {encoding.name}: {error.reason}; save it as UTF-8 first"
-            ) from None
+            except UnicodeDecodeError as error:
+                raise TableError(
+                    f"{path}: cannot be read as {encoding.name}: {error.reason}; save it as UTF-8 "
+                    "first"
+                ) from None
     return copy
 
 
@@ -1039,10 +1101,10 @@ def write_whole(path: str | os.PathLike[str], content: str) -> None:
 
 
 def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then put it in place in one step.
+    """Let `write` fill a file without a name, then put it in the place of `path` in one step.
 
-    A file that is replaced keeps its permissions. A link is followed, and what is not a file (a
-    pipe, a device) is written to directly.
+    It is in the same folder. A file that is replaced keeps its permissions. A link is followed, and
+    what is not a file (a pipe, a device) is written to directly.
     """
     user_path, path = path, Path(path).resolve()
     try:
@@ -1054,25 +1116,20 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[Path], object]) 
         if not path.parent.is_dir():
             raise OutputError(f"{user_path}: cannot be written: there is no folder {path.parent}")
         remove_remains(path)
-        handle, name = tempfile.mkstemp(
-            prefix=f"{_temporary_start(path)}{os.getpid()}-", suffix=path.suffix, dir=path.parent
-        )
+        name = f"{_temporary_start(path)}{os.getpid()}-"
+        temporary = NamelessFile(path.parent, name=name, ending=path.suffix)
+        try:
+            write(temporary.path)
+            temporary.path.chmod(permissions_of(path))
+            # On disk before it has the name: a machine that stops now leaves the old file or the
+            # new one.
+            with temporary.path.open("rb+") as stream:
+                os.fsync(stream.fileno())
+            temporary.move_to(path)
+        finally:
+            temporary.remove()
     except OSError as error:
         raise OutputError(f"{user_path}: cannot be written: {error.strerror}") from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        temporary.chmod(permissions_of(path))
-        # On disk before it has the name: a machine that stops now leaves the old file or the new.
-        with temporary.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise OutputError(f"{user_path}: cannot be written: {error.strerror}") from error
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
 
 
 def permissions_of(path: Path) -> int:
@@ -1160,10 +1217,10 @@ def write_chunks(
             return
         # A pipe or a device gets the bytes of a finished file, because the libraries delete the
         # target if they fail.
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"table{ending}"
-            write_to(file)
-            target.write_bytes(file.read_bytes())
+        with room_for_temporary_files():
+            file = NamelessFile(Path(tempfile.gettempdir()))
+            write_to(file.path)
+        target.write_bytes(file.path.read_bytes())
 
     try:
         replace_file(path, write)
@@ -1193,15 +1250,17 @@ def _write_parquet(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
             if writer is None:
                 schema = _with_pandas_notes(written).schema
                 writer = stack.enter_context(parquet.ParquetWriter(file, schema))
-            writer.write_table(_of_schema(written, schema, file), row_group_size=ROWS_PER_GROUP)
+            writer.write_table(
+                _of_schema(written, schema, ".parquet"), row_group_size=ROWS_PER_GROUP
+            )
 
 
-def _of_schema(table: Any, schema: Any, file: Path) -> Any:
+def _of_schema(table: Any, schema: Any, ending: str) -> Any:
     """Return a later part of a table with the columns of the first part."""
     for expected, actual in zip(schema, table.schema, strict=True):
         if expected.type != actual.type:
             raise OutputError(
-                f"{file.suffix}: column {expected.name!r} would be written as {expected.type} in "
+                f"{ending}: column {expected.name!r} would be written as {expected.type} in "
                 f"the first rows and as {actual.type} in later ones; write a .csv instead"
             )
     return table.replace_schema_metadata(schema.metadata)
@@ -1213,23 +1272,21 @@ def _write_csv(file: Path, tables: Iterable[Any], style: CsvStyle) -> None:
     first = next(remaining)
     names = [style.written_names.get(name, name) for name in first.column_names]
     is_plain = style.encoding == "utf-8" and names == first.column_names
-    checked = (_of_schema(table, first.schema, file) for table in chain([first], remaining))
+    checked = (_of_schema(table, first.schema, ".csv") for table in chain([first], remaining))
     write_rows = join_rows if can_be_joined(first, style.delimiter) else copy_rows
     if is_plain:
         write_rows(file, checked, style, schema=first.schema, has_header=True)
         return
-    with tempfile.TemporaryDirectory(dir=file.parent, prefix=file.name) as folder:
-        rows = Path(folder) / "rows.csv"
-        write_rows(rows, checked, style, schema=first.schema, has_header=False)
-        # A name may occur twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.
-        with (
-            rows.open(encoding="utf-8", newline="") as source,
-            file.open("w", encoding=style.encoding, newline="") as target,
-        ):
-            csv.writer(target, delimiter=style.delimiter, lineterminator=style.line_end).writerow(
-                names
-            )
-            shutil.copyfileobj(source, target, COPIED_LETTERS)
+    # A name may occur twice in a CSV, but not in DuckDB; and DuckDB writes UTF-8 only.
+    with room_for_temporary_files():
+        rows = NamelessFile(Path(tempfile.gettempdir()))
+        write_rows(rows.path, checked, style, schema=first.schema, has_header=False)
+    with (
+        rows.path.open(encoding="utf-8", newline="") as source,
+        file.open("w", encoding=style.encoding, newline="") as target,
+    ):
+        csv.writer(target, delimiter=style.delimiter, lineterminator=style.line_end).writerow(names)
+        shutil.copyfileobj(source, target, COPIED_LETTERS)
 
 
 def join_rows(
@@ -1267,6 +1324,7 @@ def copy_rows(
         "HEADER": str(has_header),
         "DELIMITER": style.delimiter,
         "NEW_LINE": style.line_end.replace("\r", r"\r").replace("\n", r"\n"),
+        "USE_TMP_FILE": "false",  # the file itself is one
     }
     settings = ", ".join(f"{name} {_sql_text(value)}" for name, value in options.items())
     connection = _connection()

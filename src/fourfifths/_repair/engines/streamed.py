@@ -41,7 +41,8 @@ from fourfifths._tables.engines.cells import positions_among
 from fourfifths._tables.engines.chunked import ChunkEngine
 from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import ScannedEngine
-from fourfifths._tables.engines.places import EqualRows, room_for_temporary_files, temporary_file
+from fourfifths._tables.engines.places import EqualRows, temporary_file
+from fourfifths._tables.files import room_for_temporary_files
 from fourfifths._tables.groups import read_bands
 from fourfifths._tables.identity import key_words, repeated_key
 from fourfifths._tables.load import Output, RecordOutput, Rows

@@ -15,7 +15,8 @@ from fourfifths._progress import Advance, steps
 from fourfifths._tables.engines.cells import Cells, added, counted
 from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import ScannedEngine
-from fourfifths._tables.engines.places import EqualRows, room_for_temporary_files, temporary_file
+from fourfifths._tables.engines.places import EqualRows, temporary_file
+from fourfifths._tables.files import room_for_temporary_files
 from fourfifths._tables.identity import content_hash, text_hash
 from fourfifths._tables.load import Rows
 from fourfifths._tables.strata import Strata

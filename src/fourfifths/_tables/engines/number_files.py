@@ -9,7 +9,8 @@ from typing import IO
 import numpy as np
 
 from fourfifths._arrays import FloatArray
-from fourfifths._tables.engines.places import room_for_temporary_files, temporary_file
+from fourfifths._tables.engines.places import temporary_file
+from fourfifths._tables.files import room_for_temporary_files
 
 BYTES_PER_NUMBER = 8
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import IO, Any
 
 import numpy as np
 
 from fourfifths._arrays import HashArray, IntArray
+from fourfifths._tables.files import room_for_temporary_files
 from fourfifths._tables.identity import places_among_equals
-from fourfifths.errors import OutputError
 
 ROWS_PER_BUCKET = 2_000_000
 MAX_BUCKETS = 256
@@ -182,15 +182,3 @@ def temporary_file(files: ExitStack) -> IO[bytes]:
     with room_for_temporary_files():
         file: IO[bytes] = tempfile.TemporaryFile(prefix="fourfifths-")  # noqa: SIM115
         return files.enter_context(file)
-
-
-@contextmanager
-def room_for_temporary_files() -> Iterator[None]:
-    """Say what is wrong if temporary files cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"{tempfile.gettempdir()}: temporary files cannot be written: {error.strerror}; name a "
-            "folder with more room in the environment variable TMPDIR"
-        ) from error
