@@ -53,6 +53,12 @@ def test_an_audit_at_the_shell_loads_neither_distributions_nor_optimisers():
     assert not loaded_after(code) & {"scipy.stats", "scipy.optimize", "sklearn", "matplotlib"}
 
 
+def test_a_script_that_reads_a_file_ends_without_a_word():
+    code = "import fourfifths; fourfifths.impact('ricci')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == done.stderr == ""
+
+
 def test_a_repair_of_a_file_loads_no_scikit_learn():
     code = "import fourfifths._cli.main, fourfifths._cli.repair, fourfifths._effect.files"
     assert not loaded_after(code) & {"sklearn", "scipy.stats", "pandas", "matplotlib"}

@@ -5,6 +5,7 @@ Its rows stay where they are (on disk, in DuckDB) until they are counted or samp
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import uuid
@@ -310,6 +311,19 @@ def read_table(
         hive=hive,
     )
     return open_table(source, reading)
+
+
+@atexit.register
+def _forget_duckdb() -> None:
+    """Let narwhals forget the types of DuckDB before Python ends.
+
+    DuckDB 2.0 lists as leaked, on the standard error, what is still known of it then. Narwhals has
+    no public way to forget.
+    """
+    with suppress(ImportError, AttributeError):
+        from narwhals import _namespace
+
+        _namespace._builtin_namespace.cache_clear()
 
 
 @contextmanager
