@@ -18,6 +18,7 @@ from fourfifths import Repairer
 from fourfifths._repair.blocks import block_law, grow_tree
 from fourfifths._repair.proof import (
     BLOCK_COUNTS,
+    MAX_SHARE_NOT_CUT,
     MAX_STRATA,
     BlockPlan,
     approximate_floors,
@@ -429,6 +430,27 @@ def test_a_small_stratum_is_cut_coarser_so_that_others_keep_more() -> None:
     assert best.block_count >= 16
     assert best.cells[2] < best.block_count
     assert best.cells[0] == best.block_count
+
+
+def test_the_order_of_few_rows_at_most_is_given_up_for_a_proof() -> None:
+    # Two strata of so few rows without keys would be proven only if one of them were not cut.
+    options = {**OPTIONS, "beta": 0.4}
+    assert proven_plans(np.array([290, 280]), equal_rows=np.zeros(2), **options) == []
+    rows = np.array([4_000, 3_000, 60, 40, 30])
+    plans = proven_plans(rows, equal_rows=None, **options)
+    for plan in plans:
+        assert rows[plan.cells == 1].sum() <= MAX_SHARE_NOT_CUT * rows.sum()
+    assert plans[0].cells[2:].tolist() == [1, 1, 1]
+
+
+def test_a_proof_names_the_strata_that_are_not_cut() -> None:
+    laws = [law(9_000, 8), law(50, 8, depth=0)]
+    proven = proof(laws)
+    assert proven.verdict == "certified"
+    assert proven.because.endswith(
+        "; 's1' has too few rows to be cut, so a draw alone gives its rows their blocks"
+    )
+    assert "too few rows to be cut" not in proof([law(9_000, 8), law(50, 8)]).because
 
 
 def test_rows_that_are_equal_make_plans_coarser() -> None:

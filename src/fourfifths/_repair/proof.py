@@ -44,6 +44,9 @@ BLOCK_COUNTS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 DIVISIONS_BY_THREE = ((3, 2), (3, 3), (3, 2, 2), (3, 2, 2, 2))
 MIN_ROWS_PER_CELL = 10  # of a stratum, where a number of blocks is asked for
 MIN_ROWS_TO_CUT = 2
+# A stratum that is not cut keeps nothing of the score: a draw alone gives its rows their blocks.
+# That may be the price of a proof where a stratum is small, for at most this share of all rows.
+MAX_SHARE_NOT_CUT = 0.1
 MAX_STRATA = 40  # of more strata, not every pair is proven
 DRAWS_OVER_PAIRS = 20_000
 MIN_DRAWS = 4_000
@@ -321,7 +324,8 @@ def prove(
             block_count=block_count,
             is_keyed=is_keyed,
             is_divided=is_divided,
-        ),
+        )
+        + lost_order([stratum.stratum for stratum in strata if stratum.cells == 1]),
         beta=beta,
         threshold=threshold,
         confidence=confidence,
@@ -587,8 +591,8 @@ def rated_plans(
     """Return the plans to choose from: those that lose least first.
 
     Of each number of blocks there are several: of the two strata that prove least, the noisier
-    or the cheaper is cut coarser, step by step, but never the largest of all. Plans whose strata
-    differ too much to be hidden are left out.
+    or the cheaper is cut coarser, step by step, but never the largest of all. Only small strata
+    may end as one cell. Plans whose strata differ too much to be hidden are left out.
 
     The floor of two strata is approximated: with cells of equal shares, the ratio of shares is 1
     with a relative error of variance (K - 1)/n + (K' - 1)/n', and a rule that selects the best
@@ -605,7 +609,7 @@ def rated_plans(
     quotient, K/n, is lost of the correlation with the rank.
     """
     weights, largest = row_counts / row_counts.sum(), int(np.argmax(row_counts))
-    is_judged = are_to_hide(row_counts)
+    is_judged, least_depth = are_to_hide(row_counts), least_depths(row_counts)
     rated = []
     # By their noise, and by what it loses: half of c cells of n rows are less noise by c/(2 n), and
     # lose 3 n/c^2, so that is cheapest where c^3/n^2 is largest. Of two strata one is the largest.
@@ -633,7 +637,11 @@ def rated_plans(
                 rated.append(RatedPlan(plan=plan, loss=loss, floor=float(floors.min())))
             worst = floors.argmin() if is_hidden else distances.argmax()
             pair = np.unravel_index(int(worst), floors.shape)
-            coarser = [stratum for stratum in pair if stratum != largest and depth[stratum] > 0]
+            coarser = [
+                stratum
+                for stratum in pair
+                if stratum != largest and depth[stratum] > least_depth[stratum]
+            ]
             if too_fine.size:
                 coarser = [too_fine[0]]
             if not coarser:
@@ -643,6 +651,20 @@ def rated_plans(
             depth = depth.copy()
             depth[coarsest] -= 1
     return sorted(rated, key=lambda plan: (plan.loss, -plan.floor))
+
+
+def least_depths(row_counts: IntArray) -> IntArray:
+    """Return how often each stratum is divided at least: not at all if it is small, else once.
+
+    Examples
+    --------
+    >>> least_depths(np.array([280, 290])), least_depths(np.array([900, 30, 60, 40]))
+    (array([1, 1]), array([1, 0, 1, 0]))
+    """
+    order = np.argsort(row_counts, kind="stable")
+    share = np.empty(row_counts.size)
+    share[order] = np.cumsum(row_counts[order]) / row_counts.sum()
+    return np.where(share <= MAX_SHARE_NOT_CUT, 0, 1)
 
 
 def expected_moves(
@@ -853,6 +875,23 @@ def reason(
         f"with {100 * confidence:g}% confidence, no rule that uses only the repaired columns and "
         f"{rules} has an impact ratio below {lowest:.3f} {new_rows}, which does not reach the "
         f"threshold {threshold:g}; {remedy}"
+    )
+
+
+def lost_order(strata: Sequence[str]) -> str:
+    """Return the end of that sentence if strata are not cut.
+
+    Examples
+    --------
+    >>> lost_order([]), lost_order(["F"])
+    ('', "; 'F' has too few rows to be cut, so a draw alone gives its rows their blocks")
+    """
+    if not strata:
+        return ""
+    has, their = ("has", "its") if len(strata) == 1 else ("have", "their")
+    return (
+        f"; {listed(strata)} {has} too few rows to be cut, so a draw alone gives {their} rows "
+        "their blocks"
     )
 
 
