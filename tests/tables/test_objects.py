@@ -73,7 +73,7 @@ def test_every_door_reads_objects_as_the_numbers_that_they_are(make):
 @pytest.mark.parametrize("scope", ["column", "blocks"])
 @pytest.mark.parametrize("make", OBJECTS)
 def test_objects_are_repaired_as_numbers_and_others_stay_as_they_were(make, scope):
-    kept = {"keep": "hired", "favorable": "yes"} if scope == "blocks" else {}
+    kept = {"keep": "hired", "favorable": "yes", "blocks": 4} if scope == "blocks" else {}
     plain, objects = people(), people(make).assign(bonus=Decimal("1.10"))
     repairer = Repairer("sex", columns=["score", "wage"], scope=scope, **kept)
     expected = repairer.fit_transform(plain)

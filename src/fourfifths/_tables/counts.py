@@ -321,11 +321,13 @@ def count_per_group(
         if row_count:
             raise WeightsError(f"counts={dict(columns)!r}: {rows_have(row_count)} {text}")
     _check_totals(table, rows, keys)
+    check_no_total_rows(table, besides=keys)
     notes = list(rows.notes)
     repeated = np.flatnonzero(rows.rows > 1)
     if repeated.size:
         cell = int(repeated[0])
-        group = [rows.values[key][rows.codes[key][cell]] for key in rows.codes]
+        codes = {key: int(codes[cell]) for key, codes in rows.codes.items()}
+        group = [rows.values[key][code] for key, code in codes.items() if code != MISSING]
         more = f", and {repeated.size - 1} more are in several" if repeated.size > 1 else ""
         notes.append(
             f"{listed(group)} is in {int(rows.rows[cell])} rows of the table{more}; their "
@@ -357,15 +359,38 @@ def names_total(text: str) -> bool:
     return folded(text).strip(TOTAL_MARKS) in TOTALS
 
 
-def check_no_totals(counts: Counts, key: str, known: Iterable[Any]) -> None:
-    """Raise if a group of an aggregated table is called a total: it would count everyone twice."""
+def check_no_totals(column: str, values: Iterable[Any], known: Iterable[Any]) -> None:
+    """Raise if a value of a column is called a total: it would count everyone twice."""
     kept_words = {folded(str(value)) for value in known}
-    for value in counts.values[key]:
+    for value in values:
         if names_total(str(value)) and folded(str(value)) not in kept_words:
             raise GroupError(
-                f"column {key!r}: {str(value)!r} looks like a total of the other rows; remove it, "
-                f"or, if it is a group, give known=[{str(value)!r}]"
+                f"column {column!r}: {str(value)!r} looks like a total of the other rows; remove "
+                f"it, or, if it is a group, give known=[{str(value)!r}]"
             )
+
+
+def check_no_total_rows(table: Table, *, besides: Sequence[str] = ()) -> None:
+    """Raise if a row of an aggregated table is called a total, in whatever column of text.
+
+    A column with one value for all rows says nothing of them. Tables of more than `MAX_CELLS` rows
+    are not written by hand, and are not looked at.
+
+    Parameters
+    ----------
+    table : Table
+        As it was opened.
+    besides : sequence of str
+        Columns that were looked at.
+    """
+    if table.rows(table.frame.select(nw.len()))[0][0] > MAX_CELLS:
+        return
+    for column in table.columns:
+        if column in besides or not is_text(table.dtype(column)):
+            continue
+        values = [row[0] for row in table.rows(table.frame.select(table.names[column]).unique())]
+        if len(values) > 1:
+            check_no_totals(column, values, table.reading.known)
 
 
 def _check_totals(table: Table, rows: Counts, keys: Sequence[str]) -> None:

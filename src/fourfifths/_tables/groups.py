@@ -32,6 +32,7 @@ from fourfifths._tables.counts import (
     CountedColumn,
     Counts,
     banding_advice,
+    check_no_total_rows,
     check_no_totals,
     count,
 )
@@ -49,8 +50,15 @@ from fourfifths._tables.values import (
     with_spellings,
     without_missing,
 )
-from fourfifths._text import listed, nearest
-from fourfifths.errors import ColumnError, FourfifthsError, GroupError, OptionError, OutcomeError
+from fourfifths._text import listed, nearest, rows_have
+from fourfifths.errors import (
+    ColumnError,
+    FourfifthsError,
+    GroupError,
+    OptionError,
+    OutcomeError,
+    TableError,
+)
 
 Group: TypeAlias = tuple[Value, ...]
 ALL_OTHERS = "(all others)"
@@ -394,11 +402,18 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
     """
     matched = list[Value]()
     values = list[Value]()
+    is_aggregated = roles.weights is not None and counts.exact
+    if is_aggregated:
+        check_no_total_rows(table)
+    check_no_second_header(counts, roles)
     for key in roles.keys:
         if key not in counts.values:
             continue
-        if roles.weights is not None and counts.exact and key != roles.outcome:
-            check_no_totals(counts, key, table.reading.known)
+        if is_aggregated:
+            check_no_totals(key, counts.values[key], table.reading.known)
+        elif key != roles.outcome:
+            single = [value for value, rows in counts.rows_of(key).items() if rows == 1]
+            check_no_totals(key, single, table.reading.known)
         spellings = spellings_of(
             key,
             counts.rows_of(key),
@@ -413,6 +428,23 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
         if token not in matched and not _occurs(table, token, roles):
             raise unmatched_token(token, values)
     return name_bands(counts, roles.bands) if roles.bands else counts
+
+
+def check_no_second_header(counts: Counts, roles: Roles) -> None:
+    """Raise if a row holds the names of the columns: it is no person."""
+    keys = [key for key in roles.keys if key in counts.values]
+    if len(keys) < 2:
+        return
+    names_column = np.ones(counts.rows.size, dtype=np.bool_)
+    for key in keys:
+        is_name = [folded(str(value)) == folded(key) for value in counts.values[key]]
+        names_column &= np.array([*is_name, False])[counts.codes[key]]  # missing is the last
+    row_count = int(counts.rows[names_column].sum())
+    if row_count:
+        raise TableError(
+            f"columns {listed(keys)}: {rows_have(row_count)} the names of the columns as values; "
+            "remove what repeats the header"
+        )
 
 
 def unmatched_token(token: Value, values: Iterable[Value]) -> OptionError:
