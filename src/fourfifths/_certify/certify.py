@@ -629,7 +629,6 @@ def certify_pair(
             beta.counts or beta.interval[0],
             threshold=threshold,
             confidence=confidence,
-            random_state=random_state,
         ),
         rows_needed=rows,
         floor_limit=evidence[strongest].group.limit,
