@@ -473,9 +473,9 @@ def test_few_draws_say_about_what_is_proven(sizes: tuple[int, ...]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beta", [0.3, 0.576])
-def test_no_plan_that_loses_much_less_is_proven(beta: float) -> None:
-    rows, options = np.array([64, 270]), {"beta": beta, "confidence": 0.95}
+@pytest.mark.parametrize(("sizes", "beta"), [((200, 800), 0.3), ((64, 270), 0.576)])
+def test_no_plan_that_loses_much_less_is_proven(sizes: tuple[int, int], beta: float) -> None:
+    rows, options = np.array(sizes), {"beta": beta, "confidence": 0.95}
     limits = {
         rated.loss: proven_limits(expected_laws(rated.plan, rows, equal_rows=None), **options)
         for rated in rated_plans(rows, equal_rows=None, **options)
