@@ -736,7 +736,10 @@ class QuickTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             categorical_feature=list(self.categorical_features),
             params=options,
         )
-        self.booster_ = library.train(options, data, num_boost_round=QUICK_ROUNDS)
+        # Otherwise LightGBM would write the trees as text and read them again.
+        self.booster_ = library.train(
+            options, data, num_boost_round=QUICK_ROUNDS, keep_training_booster=True
+        )
         return self
 
     def decision_function(self, X: FloatArray) -> FloatArray:
