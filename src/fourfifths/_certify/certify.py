@@ -701,8 +701,8 @@ def certificate_notes(
         notes.append(
             "many pairs were judged together: trees had few rounds, and one forest was fitted to "
             f"all groups; in {judged_in_full} of {len(pairs)} pairs, among them those that came "
-            "closest to harm, trees of all rounds were fitted as well, and each figure is that of "
-            "the stronger fit"
+            "closest to harm, trees with all their rounds were fitted as well, and each figure is "
+            "that of the stronger fit"
         )
     if custom:
         notes.append(

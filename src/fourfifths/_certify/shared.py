@@ -8,7 +8,7 @@ each row a score for each group, and the difference of two of them orders the ro
 and rules are set for each pair on its own held rows, so that the evidence is of the same kind as by
 fits to a pair alone.
 
-The pairs that come closest to harm have trees of all rounds as well (`certify_pairs`).
+The pairs that come closest to harm have trees with all their rounds as well (`certify_pairs`).
 `benchmarks/groups.py` compares the verdicts.
 """
 

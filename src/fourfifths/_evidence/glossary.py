@@ -57,9 +57,9 @@ TERMS: tuple[Term, ...] = (
         name="certified",
         heads=("verdict",),
         definition=(
-            "Found: none of the auditors found a rule with an impact ratio below the threshold. "
-            "Proven: no rule at all can have one. 'Inconclusive' means that there are too few rows "
-            "to say."
+            "Found: with the stated confidence, no rule that these auditors can find has an impact "
+            "ratio below the threshold. Proven: no rule at all can have one. 'Inconclusive' means "
+            "that there are too few rows to say."
         ),
     ),
     Term(
