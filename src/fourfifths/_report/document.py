@@ -1,9 +1,10 @@
 """A result as a page, before it is known where it is shown: headline, tables, sentences, notes.
 
 `to_document` turns a result into a `Document`; each kind of result registers its own version in
-the file of its name. Renderers (`terminal`, `markdown`) know only Documents, so a new format is
-one new file. A renderer passes every text through `printable`, since names are data, begins each
-note with "Note: " and ends it with a full stop. Only a terminal leaves details out.
+the file of its name, and `pages.py` lists these files. Renderers (`terminal`, `markdown`) know only
+Documents, so a new format is one new file. A renderer passes every text through `printable`, since
+names are data, begins each note with "Note: " and ends it with a full stop. Only a terminal leaves
+details out.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Literal
 
+from fourfifths._report.pages import PAGES, is_loaded_now
 from fourfifths._results import Result
 
 Tone = Literal["plain", "good", "bad", "open"]
@@ -101,6 +103,8 @@ def to_document(result: Result) -> Document:
     A kind of result without a page of its own says what it has to say in a few lines of text:
     the first is the headline, the others are sentences.
     """
+    if is_loaded_now(result, PAGES):
+        return to_document(result)
     if type(result).__str__ is Result.__str__:
         raise TypeError(f"{type(result).__name__} has neither a page nor a text of its own")
     headline, *lines = str(result).splitlines()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Literal
 
+from fourfifths._report.pages import CHARTS, is_loaded_now
 from fourfifths._results import Result
 
 # Drawn as different shapes. "indicated": a filled square; "judged": a filled circle; "not judged":
@@ -175,6 +176,6 @@ MAX_CURVES = 5
 
 
 @singledispatch
-def to_charts(result: Result) -> tuple[Chart, ...]:  # noqa: ARG001 - for those that have none
+def to_charts(result: Result) -> tuple[Chart, ...]:
     """Return the charts of a result; a kind of result without charts has none."""
-    return ()
+    return to_charts(result) if is_loaded_now(result, CHARTS) else ()
