@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 
+from fourfifths import _report
 from fourfifths._report import to_charts, to_document
 from fourfifths._report.pages import CHARTS, PAGES
 from fourfifths._results import Result
@@ -15,8 +17,8 @@ from fourfifths._results import Result
 
 @pytest.mark.parametrize(("modules", "show"), [(PAGES, to_document), (CHARTS, to_charts)])
 def test_every_module_that_registers_is_listed_by_the_module_of_its_results(modules, show):
-    for module in modules.values():
-        import_module(f"fourfifths._report.{module}")
+    for module in walk_packages(_report.__path__, "fourfifths._report."):
+        import_module(module.name)
     registered = {
         (kind.__module__, version.__module__)
         for kind, version in show.registry.items()
