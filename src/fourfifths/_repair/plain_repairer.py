@@ -29,7 +29,14 @@ from fourfifths._tables.bands import Bands
 from fourfifths._tables.groups import choose_favorable, read_bands
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, rows_of
-from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
+from fourfifths._tables.strata import (
+    Small,
+    Strata,
+    Unseen,
+    fit_strata,
+    stratum_argument,
+    stratum_names,
+)
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
 from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens
 from fourfifths._text import listed, nearest
@@ -184,6 +191,7 @@ class PlainRepairer:
             bands=read_bands(loaded.bands, loaded.ages),
             passed=stratum_names(loaded.protected, loaded.stratify_by) is None,
             exact_values=loaded.exact_values,
+            argument=stratum_argument(loaded.stratify_by),
         )
         loaded.fitted_ = FittedRepair(
             strata=strata,
@@ -209,6 +217,8 @@ class PlainRepairer:
             bands=read_bands(self.bands, self.ages),
             unseen=self.unseen,
             small=self.small,
+            argument=stratum_argument(self.stratify_by),
+            outcomes=[name for name in self._outcome_names if name in rows.columns],
         )
         if self.key is not None and self.scope == "column":
             key_hash(rows, self.key)  # nothing may be drawn, and then nobody looks at the keys

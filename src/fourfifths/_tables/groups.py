@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._tables.bands import Bands, age_advice, name_bands, with_bands
 from fourfifths._tables.counts import (
     MISSING,
@@ -32,6 +32,7 @@ from fourfifths._tables.counts import (
     CountedColumn,
     Counts,
     banding_advice,
+    check_no_row_of_totals,
     check_no_total_rows,
     check_no_totals,
     count,
@@ -61,6 +62,7 @@ from fourfifths.errors import (
 )
 
 Group: TypeAlias = tuple[Value, ...]
+GroupingArgument = Literal["protected", "stratify_by"]
 ALL_OTHERS = "(all others)"
 MAX_NUMERIC_GROUPS = 20
 # Pairs of outcomes in which the second is so clearly the favorable one that it need not be named.
@@ -354,7 +356,7 @@ def _check_columns(table: Table, roles: Roles) -> None:
         if kind.is_nested():
             raise ColumnError(f"{role}={column!r}: expected plain values, found {kind}")
         if role == "protected" and is_date(kind) and column not in roles.bands:
-            raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
+            raise holds_dates(role, column)
         if column in role_of:
             raise ColumnError(
                 f"{role_of[column]}={column!r} and {role}={column!r}: the same column cannot be "
@@ -405,15 +407,15 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
     is_aggregated = roles.weights is not None and counts.exact
     if is_aggregated:
         check_no_total_rows(table)
-    check_no_second_header(counts, roles)
-    for key in roles.keys:
-        if key not in counts.values:
-            continue
+    keys = [key for key in roles.keys if key in counts.values]
+    check_no_second_header(
+        {key: holds_name(key, counts.values[key], counts.codes[key]) for key in keys}, counts.rows
+    )
+    for key in keys:
         if is_aggregated:
             check_no_totals(key, counts.values[key], table.reading.known)
         elif key != roles.outcome:
-            single = [value for value, rows in counts.rows_of(key).items() if rows == 1]
-            check_no_totals(key, single, table.reading.known)
+            check_no_row_of_totals(key, counts.rows_of(key), table.reading.known)
         spellings = spellings_of(
             key,
             counts.rows_of(key),
@@ -430,21 +432,49 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
     return name_bands(counts, roles.bands) if roles.bands else counts
 
 
-def check_no_second_header(counts: Counts, roles: Roles) -> None:
-    """Raise if a row holds the names of the columns: it is no person."""
-    keys = [key for key in roles.keys if key in counts.values]
-    if len(keys) < 2:
+def holds_name(column: str, values: Sequence[Value], codes: IntArray | CodeArray) -> BoolArray:
+    """Mark the rows that hold the column's own name; -1 is the code of a missing value."""
+    is_name = [folded(str(value)) == folded(column) for value in values]
+    return np.array([*is_name, False], dtype=np.bool_)[codes]
+
+
+def check_no_second_header(
+    keys: Mapping[str, BoolArray],
+    row_counts: FloatArray | IntArray,
+    *,
+    beside: Mapping[str, BoolArray] | None = None,
+) -> None:
+    """Raise if a row holds the names of the columns: it is no person.
+
+    Parameters
+    ----------
+    keys : mapping of column to bool array
+        Which rows hold the column's name; a row that repeats the header does in all of these.
+    row_counts : array
+        How many rows of the table each row stands for.
+    beside : mapping of column to bool array, optional
+        Further columns, of which such a row holds half of the names at least. A "Black" in the
+        column of that name is a group, unless the row holds other names too.
+    """
+    columns = {**keys, **(beside or {})}
+    if len(columns) < 2:
         return
-    names_column = np.ones(counts.rows.size, dtype=np.bool_)
-    for key in keys:
-        is_name = [folded(str(value)) == folded(key) for value in counts.values[key]]
-        names_column &= np.array([*is_name, False])[counts.codes[key]]  # missing is the last
-    row_count = int(counts.rows[names_column].sum())
+    is_header = np.all(np.stack([*keys.values()]), axis=0)
+    if beside:
+        is_header &= np.mean(np.stack([*beside.values()]), axis=0) >= 0.5
+    row_count = int(row_counts[is_header].sum())
     if row_count:
         raise TableError(
-            f"columns {listed(keys)}: {rows_have(row_count)} the names of the columns as values; "
-            "remove what repeats the header"
+            f"columns {listed(columns)}: {rows_have(row_count)} the names of the columns as "
+            "values; remove what repeats the header"
         )
+
+
+def holds_dates(argument: str, column: str | None) -> ColumnError:
+    """Return the error for dates that are to be groups; without a column they were passed."""
+    if column is None:
+        return ColumnError(f"{argument}: the values are dates; pass groups of ages instead")
+    return ColumnError(f"{argument}={column!r}: the column holds dates; {age_advice(column)}")
 
 
 def unmatched_token(token: Value, values: Iterable[Value]) -> OptionError:
@@ -700,7 +730,7 @@ def label(group: Group) -> str:
 def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
     """Return each protected column alone, then every two jointly, then all of them jointly."""
     for column in protected:
-        _check_groups(column, counts.values[column])
+        check_groups(counts.values[column], "protected", column)
     single = [
         Attribute(
             protected=(column,),
@@ -730,19 +760,39 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
     return [*single, *joint]
 
 
-def _check_groups(column: str, values: tuple[Value, ...]) -> None:
-    if len(values) < 2:
-        content = f"only {str(values[0])!r}" if values else "nothing but missing values"
-        raise GroupError(
-            f"protected={column!r}: the column holds {content}; expected at least two groups"
-        )
-    if are_dates(values):
-        raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
+def check_groups(
+    values: Sequence[Value],
+    argument: GroupingArgument,
+    column: str | None = None,
+    *,
+    min_groups: int = 2,
+) -> None:
+    """Raise unless the distinct values of a column can be groups, or strata.
+
+    Parameters
+    ----------
+    values : sequence
+        Missing values are not among them.
+    argument : {"protected", "stratify_by"}
+        A protected column of many numbers needs bands. Strata may be many: schools by number.
+    column : str, optional
+        None for values that were passed with the table, which may be strata of any kind.
+    min_groups : int
+        1 for a column of several, which are groups jointly.
+    """
+    name = argument if column is None else f"{argument}={column!r}"
+    content = "the values are" if column is None else "the column holds"
+    if values and are_dates(values):
+        raise holds_dates(argument, column)
+    if len(values) < min_groups:
+        kind = f"only {str(values[0])!r}" if values else "nothing but missing values"
+        raise GroupError(f"{name}: {content} {kind}; expected at least two groups")
     numbers = [number for number in map(_number, values) if number is not None]
-    if len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
+    may_be_many = argument == "stratify_by" or column is None
+    if not may_be_many and len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
         raise ColumnError(
-            f"protected={column!r}: a numeric column with {len(values)} different values; "
-            + banding_advice(column, numbers)
+            f"{name}: a numeric column with {len(values)} different values; "
+            + banding_advice(str(column), numbers)
         )
 
 

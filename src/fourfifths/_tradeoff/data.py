@@ -26,7 +26,7 @@ from fourfifths._tables.strata import Strata, fit_strata
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.types import ColumnType, check_finite
 from fourfifths._tables.values import Reading
-from fourfifths._text import listed
+from fourfifths._text import listed, nearest
 from fourfifths.errors import ColumnError, OptionError, TableError
 
 TRAIN, TEST = "train", "test"
@@ -162,7 +162,14 @@ def read_data(
                 f"left out because not named: {listed(unnamed)} (identifiers, dates, and columns "
                 "called like a protected attribute)"
             )
-    strata, group = fit_strata(table_rows, by, bands=roles.bands, unseen="keep", small="refuse")
+    strata, group = fit_strata(
+        table_rows,
+        by,
+        bands=roles.bands,
+        unseen="keep",
+        small="refuse",
+        outcomes=() if roles.outcome is None else (roles.outcome,),
+    )
     usable, selected, favorable = outcome_of(
         frame[str(roles.outcome)],
         roles.favorable,
@@ -228,7 +235,10 @@ def split_column(table: Table, split: Split) -> str | None:
         return table.dataset.split if table.dataset else None
     if isinstance(split, str):
         if split not in table.columns:
-            raise ColumnError(f"split={split!r}: no such column (columns: {listed(table.columns)})")
+            raise ColumnError(
+                f"split={split!r}: no such column{nearest(split, table.columns)} (columns: "
+                f"{listed(table.columns)})"
+            )
         return split
     if not 0 < split < 1:
         raise OptionError(
