@@ -4,7 +4,8 @@ From top to bottom: the roles of the columns, checked once, before anything is c
 `assign_roles`); the values of these columns as people mean them (`prepare`, `as_meant`); who was
 selected (`choose_favorable`); the groups and their sums (`Attribute`, `Tally`); and the reference
 that all other groups are compared with (`choose_reference`). Audits, certificates, repairs and
-trade-offs all choose by these functions.
+trade-offs all choose by these functions, and check their numbers and choices by those at the end
+(`check_share`, `check_whole`, `check_seed`, `check_choice`).
 
 A group is one value of a protected column, or a tuple of values of several columns. A numeric
 column is first cut into bands (`bands.py`). The roles that a shipped data set defines for its own
@@ -19,7 +20,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias, cast
 
 import narwhals as nw
 import numpy as np
@@ -63,6 +65,15 @@ from fourfifths.errors import (
 
 Group: TypeAlias = tuple[Value, ...]
 GroupingArgument = Literal["protected", "stratify_by"]
+ShareRange = Literal["(0, 1)", "(0, 1]", "[0, 1]", "[0.5, 1)", "[0.8, 1)", "(0, inf)"]
+EXPECTED_IN_RANGE: Mapping[ShareRange, str] = {
+    "(0, 1)": "between 0 and 1",
+    "(0, 1]": "above 0, and 1 at most",
+    "[0, 1]": "from 0 to 1",
+    "[0.5, 1)": "from 0.5 to below 1",
+    "[0.8, 1)": "from 0.8 to below 1",
+    "(0, inf)": "above 0, like 0.8",
+}
 ALL_OTHERS = "(all others)"
 MAX_NUMERIC_GROUPS = 20
 # Pairs of outcomes in which the second is so clearly the favorable one that it need not be named.
@@ -961,3 +972,80 @@ def _number(value: Value) -> float | None:
         return float(value)
     except (TypeError, ValueError):
         return None
+
+
+def is_share(value: Any, limits: ShareRange) -> bool:
+    """Return whether a value is a number in a range; True and False are not numbers here.
+
+    Examples
+    --------
+    >>> is_share(np.float32(0.5), "(0, 1)"), is_share(1, "(0, 1)"), is_share(True, "(0, 1]")
+    (True, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    number = cast(Any, value)  # as it is: a whole number may be too large for a float
+    low, high = (float(limit) for limit in limits[1:-1].split(", "))
+    is_above = number >= low if limits[0] == "[" else number > low
+    return bool(is_above and (number <= high if limits[-1] == "]" else number < high))
+
+
+def check_share(name: str, value: Any, limits: ShareRange) -> float:
+    """Return a number of the user's, such as a confidence, or raise unless it is in the range."""
+    if not is_share(value, limits):
+        raise OptionError(f"{name}={value!r}: expected a number {EXPECTED_IN_RANGE[limits]}")
+    return float(value)
+
+
+def check_whole(
+    name: str, value: Any, *, minimum: int, maximum: int | None = None, alternative: str = ""
+) -> int:
+    """Return a whole number of the user's, or raise unless it is in the range.
+
+    `alternative` says what else the user may give, for the error.
+    """
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or value < minimum or (maximum is not None and value > maximum):
+        limits = f", {minimum} or more" if maximum is None else f" from {minimum} to {maximum}"
+        raise OptionError(f"{name}={value!r}: expected {alternative}a whole number{limits}")
+    return int(value)
+
+
+def read_beta(beta: Any) -> float | tuple[float, float] | None:
+    """Return the user's selection rate, or range of two, or raise unless they are rates."""
+    if beta is None:
+        return None
+    limits = beta if isinstance(beta, tuple | list) else (beta, beta)
+    if len(limits) != 2 or not all(is_share(limit, "(0, 1]") for limit in limits):
+        raise OptionError(
+            f"beta={beta!r}: expected a selection rate above 0 and up to 1, or a range of two"
+        )
+    low, high = map(float, limits)
+    if low > high:
+        raise OptionError(f"beta={beta!r}: the lower end is above the upper end")
+    return (low, high) if isinstance(beta, tuple | list) else low
+
+
+def check_seed(random_state: Any, *, bits: Literal[32, 64] = 32) -> int:
+    """Return a seed, or raise unless it has so few bits: scikit-learn takes 32, a repair 64."""
+    is_whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if not is_whole or not 0 <= cast(int, random_state) < 2**bits:
+        alternative = ", or None" if bits == 64 else ""
+        raise OptionError(
+            f"random_state={random_state!r}: expected a whole number from 0 to 2**{bits} - 1"
+            f"{alternative}"
+        )
+    return int(random_state)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Raise unless a value of the user's is one of the choices; None is not named as one."""
+    allowed = tuple(choices)
+    # By their types too: True is not 1.
+    if not any(
+        isinstance(value, type(choice) | np.bool_) and value == choice for choice in allowed
+    ):
+        named = [choice for choice in allowed if choice is not None]
+        raise OptionError(
+            f"{name}={value!r}: expected one of {listed(named)}{nearest(value, named)}"
+        )

@@ -19,6 +19,7 @@ from fourfifths._tables.groups import (
     assign_roles,
     check_tokens,
     choose_reference,
+    is_share,
     outcome_of,
 )
 from fourfifths._tables.load import load_rows, rows_of
@@ -240,7 +241,7 @@ def split_column(table: Table, split: Split) -> str | None:
                 f"{listed(table.columns)})"
             )
         return split
-    if not 0 < split < 1:
+    if not is_share(split, "(0, 1)"):
         raise OptionError(
             f"split={split!r}: expected the share of test rows, a number between 0 and 1, or the "
             f"name of a column with the values {TRAIN!r} and {TEST!r}"

@@ -21,6 +21,7 @@ from fourfifths._tables.groups import (
     Roles,
     assign_roles,
     attributes,
+    check_share,
     choose_favorable,
     choose_reference,
     favorable_cells,
@@ -298,8 +299,7 @@ def adjusted(
         for argument in (controls, categories)
     )
     check_names(names, category_names)
-    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
+    confidence = check_share("confidence", confidence, "[0.5, 1)")
 
     opened = open_table(table).without_empty_rows()
     check_persons(opened, persons, protected=protected)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 from fourfifths._arrays import Interval
 from fourfifths._results import Record, Result, flat
 from fourfifths._tables.counts import names_total
+from fourfifths._tables.groups import check_whole
 from fourfifths._tables.table import TableLike, Value, open_table
 from fourfifths._tables.values import folded, means_not_known
 from fourfifths._text import listed, number_text
@@ -235,8 +236,8 @@ def check(
         ("unknown_selected", unknown_selected),
         ("total", total),
     ):
-        if people is not None and (not isinstance(people, int) or people < 0):
-            raise OptionError(f"{argument}={people!r}: expected a whole number, 0 or more")
+        if people is not None:
+            check_whole(argument, people, minimum=0)
     if unknown_selected is not None and unknown_selected > (unknown_count or 0):
         raise OptionError(
             f"unknown_selected={unknown_selected}: is more than unknown_count={unknown_count or 0}"

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from fourfifths._impact.analyses.counted import (
 )
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
 from fourfifths._impact.compare import reference_candidates
-from fourfifths._impact.impact import check_confidence, get_rule
+from fourfifths._impact.impact import get_rule
 from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
@@ -35,7 +36,9 @@ from fourfifths._tables.groups import (
     Tally,
     assign_roles,
     attributes,
+    check_share,
     choose_reference,
+    is_share,
 )
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._text import number_text, rows_have
@@ -389,9 +392,8 @@ def cuts(
     (76.6, 1)
     """
     profile = get_rule(rule)
-    if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-        raise OptionError(f"threshold={threshold!r}: expected a ratio above 0, and 1 at most")
-    check_confidence(confidence)
+    threshold = check_share("threshold", threshold, "(0, 1]")
+    confidence = check_share("confidence", confidence, "[0.5, 1)")
     check_select(select)
     edges = check_score_bands(score_bands)
 
@@ -417,8 +419,10 @@ def cuts(
     persons_per_level = sums(levels[has_score], counts.rows[has_score], scored.lowest.size)
     selected = beyond_cut(persons_per_level, lower_is_better=lower_is_better)
     cut_scores = scored.highest[::-1] if lower_is_better else scored.lowest
-    if isinstance(score_bands, int):
-        edges = equal_band_edges(scored.lowest, persons_per_level, band_count=score_bands)
+    if is_band_count(score_bands):
+        edges = equal_band_edges(
+            scored.lowest, persons_per_level, band_count=int(cast(int, score_bands))
+        )
     measured = tuple(
         measure_cuts(
             attribute,
@@ -481,21 +485,27 @@ def check_select(select: float | None) -> None:
     """Raise if the number to select is neither a share nor a whole number of persons."""
     if select is None:
         return
-    is_number = isinstance(select, int | float) and not isinstance(select, bool)
-    if not is_number or not (0 < select < 1 or (select >= 1 and float(select).is_integer())):
+    is_persons = is_share(select, "(0, inf)") and select >= 1 and float(select).is_integer()
+    if not is_share(select, "(0, 1)") and not is_persons:
         raise OptionError(
             f"select={select!r}: expected a share between 0 and 1, or a whole number of persons"
         )
+
+
+def is_band_count(score_bands: Any) -> bool:
+    """Return whether a number of score bands was named, and not their edges."""
+    is_whole = isinstance(score_bands, Integral) and not isinstance(score_bands, bool)
+    return is_whole and score_bands >= 2
 
 
 def check_score_bands(score_bands: int | Sequence[float] | None) -> tuple[float, ...]:
     """Return the edges of score bands that were named; none where their number was."""
     if score_bands is None:
         return ()
-    if isinstance(score_bands, int) and not isinstance(score_bands, bool) and score_bands >= 2:
+    if is_band_count(score_bands):
         return ()
-    if not isinstance(score_bands, int | float | str):
-        edges = tuple(float(edge) for edge in score_bands)
+    if not isinstance(score_bands, Real | str):
+        edges = tuple(float(edge) for edge in cast(Sequence[float], score_bands))
         if edges and edges == tuple(sorted(set(edges))) and np.all(np.isfinite(edges)):
             return edges
     raise OptionError(

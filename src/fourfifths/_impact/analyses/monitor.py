@@ -29,6 +29,7 @@ from fourfifths._tables.groups import (
     as_meant,
     assign_roles,
     attributes,
+    check_share,
     choose_favorable,
     favorable_cells,
     favorable_names,
@@ -413,11 +414,10 @@ def level(threshold: float | None, confidence: float | None) -> tuple[float, flo
     """Return the line and the confidence, or raise unless they are possible."""
     threshold = DEFAULT_THRESHOLD if threshold is None else threshold
     confidence = DEFAULT_CONFIDENCE if confidence is None else confidence
-    if not isinstance(threshold, int | float) or not 0 < threshold < math.inf:
-        raise OptionError(f"threshold={threshold!r}: expected a number above 0, like 0.8")
-    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
-    return float(threshold), float(confidence)
+    return (
+        check_share("threshold", threshold, "(0, inf)"),
+        check_share("confidence", confidence, "[0.5, 1)"),
+    )
 
 
 def monitored_roles(table: Table, *, protected: Any, reference: Any, **roles: Any) -> Roles:

@@ -21,7 +21,7 @@ from fourfifths._impact.analyses.counted import (
     merged_notes,
     with_meant_values,
 )
-from fourfifths._impact.impact import check_confidence, get_rule
+from fourfifths._impact.impact import get_rule
 from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
@@ -32,6 +32,8 @@ from fourfifths._tables.groups import (
     PLAIN_PAIRS,
     Roles,
     assign_roles,
+    check_choice,
+    check_share,
     protected_columns,
     unfavorable_words,
 )
@@ -272,9 +274,8 @@ def stages(
         ("blank", blank, get_args(BlankMeans)),
         ("skips", skips, get_args(Skips)),
     ):
-        if value not in choices:
-            raise OptionError(f"{argument}={value!r}: expected one of {listed(choices)}")
-    check_confidence(confidence)
+        check_choice(argument, value, choices)
+    confidence = check_share("confidence", confidence, "[0.5, 1)")
     if persons is not None and weights is not None:
         raise OptionError(
             f"persons={persons!r}, weights={weights!r}: give one of them; a number says how many "
