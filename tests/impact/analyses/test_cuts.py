@@ -362,7 +362,7 @@ def test_one_record_per_cut_and_group():
 
 
 def test_a_key_that_is_neither_attribute_nor_group():
-    with pytest.raises(KeyError, match="no group 'x' of 'group'; its groups are 'men', 'women'"):
+    with pytest.raises(KeyError, match="no group 'x'; there are 'men', 'women'"):
         measure(HAND)["x"]
     both = fourfifths.cuts(random_scores(rows=16), protected=["sex", "race"], score="score")
     assert both["sex", "race"].name == "sex & race"

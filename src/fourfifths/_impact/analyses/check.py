@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
-from fourfifths._results import Record, Result, flat
+from fourfifths._results import Record, Result, entry_of, flat
 from fourfifths._tables.counts import names_total
 from fourfifths._tables.groups import check_whole
 from fourfifths._tables.table import TableLike, Value, open_table
@@ -142,12 +142,9 @@ class Check(Result):
     statements: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def __getitem__(self, group: str) -> CheckedGroup:
-        """Return a group by its name."""
-        for checked in self.groups:
-            if checked.group == group:
-                return checked
-        raise KeyError(f"no group {group!r}; there are {listed(row.group for row in self.groups)}")
+    def __getitem__(self, group: object) -> CheckedGroup:
+        """Return a group by its name or value."""
+        return entry_of({checked.group: checked for checked in self.groups}, group, "group")
 
     def to_records(self) -> list[Record]:
         """Return one flat record for each group."""

@@ -26,7 +26,7 @@ from fourfifths._impact.impact import get_rule
 from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
-from fourfifths._results import Record, Result
+from fourfifths._results import Record, Result, attribute_or_group, entry_of
 from fourfifths._stats.cuts import rate_margin, ratio_band, runs
 from fourfifths._stats.proportions import divide, ratio_interval
 from fourfifths._tables.counts import MISSING
@@ -168,11 +168,7 @@ class AttributeCuts(Result):
 
     def __getitem__(self, group: object) -> GroupCuts:
         """Return a group by its name."""
-        for entry in self.groups:
-            if entry.group == str(group):
-                return entry
-        names = ", ".join(repr(entry.group) for entry in self.groups)
-        raise KeyError(f"no group {group!r} of {self.name!r}; its groups are {names}")
+        return entry_of({entry.group: entry for entry in self.groups}, group, "group")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attribute, ready for JSON."""
@@ -244,13 +240,7 @@ class Cuts(Result):
 
     def __getitem__(self, key: object) -> Any:
         """Return a protected attribute by name or, if there is only one, a group of it."""
-        for attribute in self.attributes:
-            if key == attribute.name or key == attribute.protected:
-                return attribute
-        if len(self.attributes) == 1:
-            return self.attributes[0][key]
-        names = ", ".join(repr(attribute.name) for attribute in self.attributes)
-        raise KeyError(f"no protected attribute {key!r}; there are {names}")
+        return attribute_or_group(self.attributes, key)
 
     @property
     def sign(self) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from fourfifths._arrays import FloatArray, Interval
 from fourfifths._impact.analyses.counted import count_whole_persons
 from fourfifths._impact.analyses.monitor_log import Batch, MonitorLog, read_log
-from fourfifths._results import Record, Result, flat
+from fourfifths._results import Record, Result, entry_of, flat
 from fourfifths._stats.monitor import (
     LARGEST_LOG,
     adjusted_log_evidence,
@@ -160,13 +160,9 @@ class Monitor(Result):
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def __getitem__(self, group: str) -> MonitoredGroup:
-        """Return a group by its name."""
-        for monitored in self.groups:
-            if monitored.group == str(group):
-                return monitored
-        names = ", ".join(repr(monitored.group) for monitored in self.groups)
-        raise KeyError(f"no group {group!r} of {self.protected!r}; its groups are {names}")
+    def __getitem__(self, group: object) -> MonitoredGroup:
+        """Return a group by its name or value."""
+        return entry_of({monitored.group: monitored for monitored in self.groups}, group, "group")
 
     def to_records(self) -> list[Record]:
         """Return one flat record for each group and batch."""
