@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from fourfifths._arrays import FloatArray, Interval
-from fourfifths._impact.analyses.counted import count_whole_persons
+from fourfifths._impact.analyses.counted import check_persons, count_whole_persons
 from fourfifths._impact.analyses.monitor_log import Batch, MonitorLog, read_log
 from fourfifths._results import Record, Result, entry_of, flat
 from fourfifths._stats.monitor import (
@@ -182,7 +182,7 @@ def monitor(
     favorable: Any = None,
     reference: Any = None,
     threshold: float | None = None,
-    weights: str | None = None,
+    persons: str | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
     unknown: str | Sequence[Any] = (),
     confidence: float | None = None,
@@ -209,8 +209,8 @@ def monitor(
         highest rate after the fact would make the evidence too strong.
     threshold : float
         The line; by default 0.8.
-    weights : str, optional
-        A column of counts, if the table is aggregated.
+    persons : str, optional
+        A column of numbers of persons, if the table is aggregated.
     bands, unknown : optional
         As for `fourfifths.impact`.
     confidence : float
@@ -228,14 +228,14 @@ def monitor(
     ...     }
     ... )
     >>> result = monitor(
-    ...     table, batch="week", protected="sex", outcome="hired", reference="m", weights="people"
+    ...     table, batch="week", protected="sex", outcome="hired", reference="m", persons="people"
     ... )
     >>> women = result["f"]
     >>> women.finding, women.below_since, round(women.impact_ratio, 2)
     ('below', '2', 0.48)
     """
     if batch is None:
-        if not isinstance(table, str | os.PathLike) or weights is not None:
+        if not isinstance(table, str | os.PathLike) or persons is not None:
             raise OptionError(
                 "batch: name the column that says which batch a row belongs to; it may be omitted "
                 "only for the path of a log that add_batch wrote"
@@ -255,17 +255,18 @@ def monitor(
 
     threshold, confidence = level(threshold, confidence)
     opened = open_table(table).without_empty_rows()
+    check_persons(opened, persons, protected=protected)
     roles = monitored_roles(
         opened,
         protected=protected,
         outcome=outcome,
         favorable=favorable,
         reference=reference,
-        weights=weights,
+        weights=persons,
         bands=bands,
         unknown=unknown,
     )
-    if opened.column(batch, "batch") in (*roles.protected, roles.outcome, weights):
+    if opened.column(batch, "batch") in (*roles.protected, roles.outcome, persons):
         raise ColumnError(f"batch={batch!r}: the column has another role already")
 
     table_counts = count_groups(opened, roles, batch=batch)
@@ -435,12 +436,12 @@ def count_groups(table: Table, roles: Roles, *, batch: str | None = None) -> Cou
     """Count the rows of each group and outcome, in each batch."""
     prepared = prepare(table, roles)
     if roles.weights:
-        prepared = prepared.with_numbers(roles.weights, "weights")
+        prepared = prepared.with_numbers(roles.weights, "persons")
     keys = [*roles.protected, str(roles.outcome)]
     if batch is not None:
         prepared = prepared.with_missing([batch], roles.unknown)
         keys.append(batch)
-    counts = count_whole_persons(prepared, keys, persons=roles.weights, argument="weights")
+    counts = count_whole_persons(prepared, keys, persons=roles.weights)
     if batch is not None:
         return as_meant(counts, roles, table)
     # The same, but a token for "not known" need not occur in every batch of a log.

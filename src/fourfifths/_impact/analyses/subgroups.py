@@ -579,9 +579,7 @@ def count_cells(table: Table, roles: Roles, *, depth: int) -> Cells:
             protected=columns,
             bands={column: cut for column, cut in roles.bands.items() if column in columns},
         )
-        counts = count_whole_persons(
-            prepared, [*columns, outcome], persons=roles.weights, argument="persons"
-        )
+        counts = count_whole_persons(prepared, [*columns, outcome], persons=roles.weights)
         if roles.weights is None and columns == roles.protected:
             check_one_row_per_person(table, counts, [*columns, outcome])
         return as_meant(counts, counted, table)
