@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -21,7 +22,7 @@ from fourfifths._certify.verification import Claim, Verification
 from fourfifths._effect.amount import CertifiedAmount, Step
 from fourfifths._effect.result import RepairEffect
 from fourfifths._repair.explain import Cell, Explanation
-from fourfifths._results import Result, flat, of_one_type, plain
+from fourfifths._results import Result, entry_of, flat, of_one_type, plain
 from fourfifths.errors import OptionError
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -293,3 +294,51 @@ def test_a_column_has_one_type(values, expected):
     converted = of_one_type(values)
     assert converted == expected
     assert [type(value) for value in converted] == [type(value) for value in expected]
+
+
+# ---------------------------------------------------------------- entries by name
+
+ENTRIES = {"2019": "a", "F & Black": "b", "True": "c"}
+
+
+@pytest.mark.parametrize(
+    ("key", "entry"),
+    [("2019", "a"), (2019, "a"), ("F & Black", "b"), (("F", "Black"), "b"), (True, "c")],
+)
+def test_an_entry_has_a_name_a_value_or_the_values_of_a_joint_group(key, entry):
+    assert entry_of(ENTRIES, key, "group") == entry
+
+
+def test_a_key_without_an_entry_names_the_nearest():
+    message = r"no group 'F & Blac'; there are '2019', .*; did you mean 'F & Black'\?"
+    with pytest.raises(KeyError, match=message):
+        entry_of(ENTRIES, ("F", "Blac"), "group")
+
+
+def test_a_joint_group_is_named_alike_in_every_analysis():
+    random = np.random.default_rng(7)
+    table = pd.DataFrame(
+        {
+            "sex": random.choice(["F", "M"], 400),
+            "year": random.choice([2019, 2020], 400),
+            "hired": random.choice(["yes", "no"], 400),
+            "score": random.normal(size=400).round(1),
+            "age": random.integers(20, 60, 400),
+        }
+    )
+    protected = ["sex", "year"]
+    results = [
+        fourfifths.impact(table, protected=protected, outcome="hired"),
+        fourfifths.cuts(table, protected=protected, score="score"),
+        fourfifths.adjusted(table, protected=protected, outcome="hired", controls="age"),
+    ]
+    for result in results:
+        joint = result["sex", "year"]
+        assert joint["F", 2019] is joint["F & 2019"]
+        assert result["year"][2019] is result["year"]["2019"]
+
+
+def test_a_year_is_a_group_of_a_published_table():
+    table = pd.DataFrame({"year": [2019, 2020], "n": [40, 50], "selected": [10, 20]})
+    result = fourfifths.check(table, group="year", n="n", selected="selected")
+    assert result[2019].group == "2019"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args, overload
 
-from fourfifths._text import listed
+from fourfifths._text import listed, nearest
 from fourfifths.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FrameKind = Literal["pandas", "polars", "pyarrow"]
 Record = dict[str, Any]
+Entry = TypeVar("Entry")
 
 
 def plain(value: Any) -> Any:
@@ -45,6 +46,47 @@ def plain(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     return str(value)
+
+
+def entry_of(entries: Mapping[str, Entry], key: object, kind: str, *, hint: str = "") -> Entry:
+    """Return the entry that a key names: by its name, its value, or the values of a joint group.
+
+    Parameters
+    ----------
+    entries : mapping of name to entry
+    key : object
+        A text, a number, or a tuple of them.
+    kind : str
+        What the entries are, for the `KeyError`.
+    hint : str
+        The end of its message.
+
+    Examples
+    --------
+    >>> entry_of({"2019": "a", "F & Black": "b"}, 2019, "group")
+    'a'
+    >>> entry_of({"2019": "a", "F & Black": "b"}, ("F", "Black"), "group")
+    'b'
+    """
+    name = " & ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+    if name not in entries:
+        names = f"{listed(entries)}{nearest(name, entries)}"
+        raise KeyError(f"no {kind} {name!r}; there are {names}{hint}")
+    return entries[name]
+
+
+def attribute_or_group(attributes: Sequence[Any], key: object) -> Any:
+    """Return a protected attribute or, if there is only one, a group of it: see `entry_of`."""
+    named = {attribute.name: attribute for attribute in attributes}
+    for attribute in attributes:
+        if key == attribute.name or key == attribute.protected:
+            return attribute
+    if len(attributes) == 1:
+        return attributes[0][key]
+    first = attributes[0]
+    example = f"result[{first.name!r}][{first.groups[0].group!r}]"
+    hint = f"; for a group name its attribute first, as in {example}"
+    return entry_of(named, key, "protected attribute", hint=hint)
 
 
 def flat(record: Mapping[str, Any]) -> Record:

@@ -172,7 +172,9 @@ def test_several_favorable_values_are_one_selection(table):
 
 
 def test_a_seed_too_large_for_scikit_learn_is_refused(table):
-    with pytest.raises(OptionError, match=r"random_state=4294967296: expected .* below 4294967296"):
+    with pytest.raises(
+        OptionError, match=r"random_state=4294967296: expected a whole number from 0 to 2.."
+    ):
         certify(table, random_state=2**32)
 
 
@@ -204,7 +206,7 @@ def test_a_seed_too_large_for_scikit_learn_is_refused(table):
         ({"folds": 300}, GroupError, "folds=300: group .* fewer rows than that"),
         ({"max_rows": 10}, OptionError, "max_rows=10: expected a whole number, 20 or more"),
         ({"max_rows": 1e5}, OptionError, "max_rows=100000.0: expected a whole number"),
-        ({"random_state": -1}, OptionError, "random_state=-1: expected a whole number, 0 or more"),
+        ({"random_state": -1}, OptionError, "random_state=-1: expected a whole number from 0"),
         ({"random_state": None}, OptionError, "random_state=None: expected a whole number"),
         ({"reference": "q"}, GroupError, "'q'"),
         ({"protected": "none"}, ColumnError, "protected='none': no such column"),

@@ -20,7 +20,7 @@ COMMANDS = {
     "cuts": ("--score", "score", "--persons", "n"),
     "adjusted": ("--outcome", "passed", "--control", "score", "--persons", "n"),
     "subgroups": ("--outcome", "passed", "--columns", "score", "--persons", "n"),
-    "monitor": ("--outcome", "passed", "--batch", "week", "--reference", "M", "--weights", "n"),
+    "monitor": ("--outcome", "passed", "--batch", "week", "--reference", "M", "--persons", "n"),
 }
 
 

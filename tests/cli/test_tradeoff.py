@@ -92,7 +92,10 @@ def test_too_few_rows_are_told_without_advice_that_does_not_help(shell, tmp_path
     (tmp_path / "few.csv").write_text("g,x,y\na,1,yes\nb,2,no\n")
     answer = shell("tradeoff", "few.csv", "--protected", "g", "--outcome", "y")
     assert answer.code == 2
-    assert "g: strata with fewer than 4 rows: 'a: 1', 'b: 1'; leave those rows out" in answer.err
+    assert (
+        "--protected g: strata with fewer than 4 rows: 'a: 1', 'b: 1'; leave those rows out"
+        in answer.err
+    )
 
 
 def test_markdown_has_a_table_for_the_model(shell, source: Path) -> None:

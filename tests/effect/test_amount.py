@@ -486,3 +486,10 @@ def test_six_thousand_rows_are_certified_at_four_fifths() -> None:
 )
 def test_the_least_amount_by_halves(least: float, tolerance: float, expected: float | None) -> None:
     assert least_amount(lambda amount: amount >= least, tolerance) == expected
+
+
+@pytest.mark.parametrize("name", ["confidence", "tolerance"])
+@pytest.mark.parametrize("value", ["0.9", True, 0, 1, None])
+def test_confidence_and_tolerance_are_shares(name: str, value: Any) -> None:
+    with pytest.raises(OptionError, match=rf"{name}={value!r}: expected a number between 0 and 1"):
+        least_certified_amount(APART, geometric(), **{name: value})

@@ -119,6 +119,19 @@ def test_a_csv_in_chunks_gives_the_bytes_of_memory(name: str, ending: str, tmp_p
     repair_both(source, tmp_path, ending, **OPTIONS[name])
 
 
+@pytest.mark.parametrize("memory", [None, 1], ids=["memory", "chunks"])
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_repeated_header_is_no_stratum(ending: str, memory: int | None, tmp_path: Path) -> None:
+    table = make_table(400).select(["sex", "job", "hired"])
+    header = pa.table({name: [name] * 4 for name in table.column_names})
+    source = write(pa.concat_tables([table, header]), tmp_path / f"table{ending}")
+    message = "'sex', 'hired': 4 rows have the names of the columns as values"
+    with pytest.raises(TableError, match=message):
+        repair_file(
+            str(source), protected=["sex"], roles=ROLES, memory=memory, chunk_rows=CHUNK_ROWS
+        )
+
+
 @pytest.mark.slow
 def test_messy_values_are_read_alike(tmp_path: Path) -> None:
     table = make_table(900)

@@ -163,7 +163,7 @@ def test_where_a_group_has_the_name_of_the_attribute_the_attribute_wins():
 
 
 def test_a_key_that_is_nothing_names_what_there_is():
-    with pytest.raises(KeyError, match=r"no group 'Martian' of 'group'; its groups are 'A', 'B'"):
+    with pytest.raises(KeyError, match=r"no group 'Martian'; there are 'A', 'B'"):
         measure({"A": (3, 8), "B": (16, 25)})["Martian"]
 
 

@@ -23,7 +23,7 @@ from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"amount": 1.01}, r"amount=1.01: expected a number from 0 .* to 1 .full repair"),
+        ({"amount": 1.01}, r"amount=1.01: expected a number from 0 to 1"),
         ({"amount": -0.01}, r"amount=-0.01: expected a number from 0"),
         ({"amount": float("nan")}, r"amount=nan: expected a number"),
         ({"amount": "half"}, r"amount='half': expected a number"),
@@ -333,7 +333,7 @@ def test_a_file_is_to_be_read_first(source: Any, name: str) -> None:
 @MAKERS
 def test_no_rows_make_no_strata(make: Any) -> None:
     empty = make(HAND)[:0] if make is not pa.table else make(HAND).slice(0, 0)
-    with pytest.raises(GroupError, match="g: holds only missing values; expected at least two"):
+    with pytest.raises(GroupError, match="'g': the column holds nothing but missing values"):
         Repairer("g").fit(empty)
 
 

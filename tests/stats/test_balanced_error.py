@@ -7,6 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from fourfifths._stats.balanced_error import Errors, ber_threshold, impact_bound, posterior
+from fourfifths.errors import OptionError
 
 
 def believe(errors, beta=0.3, threshold=0.8, confidence=0.95):
@@ -57,6 +58,20 @@ def test_impact_bound_undoes_ber_threshold():
     np.testing.assert_allclose(
         impact_bound(ber_threshold(beta, threshold), beta), np.broadcast_to(threshold, (20, 10))
     )
+
+
+@pytest.mark.parametrize("beta", [0, 1.001, 2, -0.1, [0.3, 5]], ids=str)
+def test_a_selection_rate_is_above_0_and_1_at_most(beta):
+    with pytest.raises(OptionError, match=r"beta=.*: expected selection rates above 0, and 1 at"):
+        ber_threshold(beta)
+    with pytest.raises(OptionError, match=r"beta=.*: expected selection rates above 0, and 1 at"):
+        impact_bound(0.3, beta)
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 1.25])
+def test_the_threshold_of_a_ber_is_between_0_and_1(threshold):
+    with pytest.raises(OptionError, match=r"threshold=.*: expected a number between 0 and 1"):
+        ber_threshold(0.3, threshold)
 
 
 def test_balanced_error_rate_is_the_mean_of_the_two_rates():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,11 +18,17 @@ from fourfifths._tables.groups import (
     Attribute,
     attributes,
     check_banded,
+    check_choice,
+    check_seed,
+    check_share,
+    check_whole,
     choose_reference,
     compatible,
     find_value,
+    is_share,
     label,
     read_bands,
+    read_beta,
     tally,
 )
 from fourfifths._tables.table import open_table
@@ -526,3 +534,77 @@ def test_every_error_is_a_value_error_with_one_root():
     with pytest.raises(ValueError, match="no such column"):
         audit(protected="nothing")
     assert issubclass(ColumnError, fourfifths.FourfifthsError)
+
+
+# ---------------------------------------------------------------- options
+
+
+@pytest.mark.parametrize(
+    "value", [0.9, np.float32(0.9), np.float64(0.9), Fraction(9, 10)], ids=repr
+)
+def test_a_share_is_any_real_number_and_comes_back_as_a_float(value):
+    share = check_share("confidence", value, "[0.5, 1)")
+    assert type(share) is float
+    assert share == pytest.approx(0.9, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "value", [True, np.True_, "0.9", None, float("nan"), 10**400, 0.9j], ids=repr
+)
+@pytest.mark.parametrize("limits", ["(0, 1)", "(0, 1]", "[0, 1]", "[0.5, 1)", "[0.8, 1)"])
+def test_what_is_no_number_is_no_share(value, limits):
+    with pytest.raises(OptionError, match=r"^confidence=.*: expected a number "):
+        check_share("confidence", value, limits)
+
+
+@pytest.mark.parametrize(
+    ("limits", "inside", "outside"),
+    [
+        ("(0, 1)", (0.001, 0.999), (0, 1)),
+        ("(0, 1]", (0.001, 1), (0, 1.001)),
+        ("[0, 1]", (0, 1), (-0.001, 1.001)),
+        ("[0.5, 1)", (0.5, 0.999), (0.499, 1)),
+        ("[0.8, 1)", (0.8, 0.999), (0.799, 1)),
+        ("(0, inf)", (0.001, 1e300), (0, float("inf"))),
+    ],
+)
+def test_the_ends_of_a_range_are_as_it_is_written(limits, inside, outside):
+    assert [is_share(value, limits) for value in (*inside, *outside)] == [True, True, False, False]
+
+
+def test_a_whole_number_is_pythons_or_numpys():
+    assert type(check_whole("folds", np.int32(3), minimum=2, maximum=3)) is int
+    with pytest.raises(OptionError, match="folds=4: expected a whole number from 2 to 3"):
+        check_whole("folds", 4, minimum=2, maximum=3)
+    for value in (True, 2.0, "2", None, 1):
+        with pytest.raises(OptionError, match=r"folds=.*: expected a whole number, 2 or more"):
+            check_whole("folds", value, minimum=2)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_a_seed_has_so_many_bits(bits):
+    assert check_seed(2**bits - 1, bits=bits) == 2**bits - 1
+    assert check_seed(np.uint32(7), bits=bits) == 7
+    for value in (-1, 2**bits, True, 1.0, None):
+        with pytest.raises(
+            OptionError, match=rf"expected a whole number from 0 to 2\*\*{bits} - 1"
+        ):
+            check_seed(value, bits=bits)
+
+
+def test_a_choice_is_named_with_the_nearest():
+    check_choice("pairs", None, ("reference", "all", None))
+    with pytest.raises(
+        OptionError, match=r"pairs='al': expected one of 'reference', 'all'; did you mean 'all'\?"
+    ):
+        check_choice("pairs", "al", ("reference", "all", None))
+    with pytest.raises(OptionError, match=r"total_minority=1: expected one of 'True', 'False'"):
+        check_choice("total_minority", 1, (True, False, None))
+
+
+@pytest.mark.parametrize(
+    ("beta", "expected"),
+    [(None, None), (1, 1.0), (np.float32(0.25), 0.25), ([0.25, 0.5], (0.25, 0.5))],
+)
+def test_beta_is_a_rate_or_a_range_of_two(beta, expected):
+    assert read_beta(beta) == expected

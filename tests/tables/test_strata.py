@@ -23,7 +23,7 @@ from fourfifths._tables.strata import (
     written,
 )
 from fourfifths._tables.values import unknown_tokens
-from fourfifths.errors import ColumnError, GroupError
+from fourfifths.errors import ColumnError, GroupError, TableError
 
 
 def fit(values, *, unknown=(), unseen="keep", small="error"):
@@ -32,9 +32,9 @@ def fit(values, *, unknown=(), unseen="keep", small="error"):
     return fit_strata(rows, None, values=values, bands={}, unseen=unseen, small=small)
 
 
-def fit_columns(table, names, *, unknown=(), bands=None, unseen="keep", small="error"):
+def fit_columns(table, names, *, unknown=(), bands=None, unseen="keep", small="error", **options):
     rows = rows_of(table, unknown)
-    return fit_strata(rows, names, bands=bands or {}, unseen=unseen, small=small)
+    return fit_strata(rows, names, bands=bands or {}, unseen=unseen, small=small, **options)
 
 
 FOUR = MIN_ROWS_PER_STRATUM
@@ -111,15 +111,115 @@ def test_values_of_several_types_are_refused(values):
         fit(values)
 
 
-@pytest.mark.parametrize(
-    "value", [b"a", 1j, datetime.date(2020, 1, 2), np.datetime64("2020-01-02")], ids=str
-)
+@pytest.mark.parametrize("value", [b"a", 1j], ids=str)
 def test_what_json_cannot_hold_is_no_stratum(value):
     with pytest.raises(GroupError, match=r"a stratum's value is .*; expected text, numbers or"):
         fit(np.array([value] * FOUR))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [datetime.date(2020, 1, 2), np.datetime64("2020-01-02"), np.datetime64("2020-01-02", "ns")],
+    ids=repr,
+)
+def test_dates_that_are_passed_need_groups_of_ages(value):
+    with pytest.raises(ColumnError, match="protected: the values are dates; pass groups of ages"):
+        fit(np.array([value] * FOUR))
+
+
+DAYS = [datetime.datetime(2000 + row % 2, 1, 31) for row in range(2 * FOUR)]
+
+
+@pytest.mark.parametrize(
+    "days", [DAYS, [day.date() for day in DAYS], [f"{day:%Y-%m-%d}" for day in DAYS]], ids=repr
+)
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("argument", ["protected", "stratify_by"])
+def test_dates_get_the_advice_of_ages(days, kind, argument):
+    message = rf"{argument}='born': the column holds dates; .*ages=\{{'born': '2026-01-01'\}}"
+    with pytest.raises(ColumnError, match=message):
+        fit_columns(kind({"born": days}), ("born",), argument=argument)
+
+
+# ---------------------------------------------------------------- rows that are no persons
+
+PERSONS = {"sex": ["F", "M"] * FOUR, "city": ["Rome", "Oslo"] * FOUR, "pay": ["1", "2"] * FOUR}
+HEADER = {name: [name] for name in PERSONS}
+
+
+def with_rows(rows):
+    return {name: PERSONS[name] + rows[name] for name in PERSONS}
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("outcomes", [(), ("city",)], ids=["any column", "the outcome"])
+@pytest.mark.parametrize("repeats", [1, FOUR])
+def test_a_repeated_header_is_no_stratum(kind, outcomes, repeats):
+    table = kind(with_rows({name: values * repeats for name, values in HEADER.items()}))
+    with pytest.raises(TableError, match=r"'sex', 'city'.*: \d rows? ha.* remove what repeats"):
+        fit_columns(table, ("sex",), outcomes=outcomes)
+
+
+def test_a_header_is_seen_although_its_words_were_taken_for_missing_numbers():
+    table = pd.DataFrame(with_rows({name: values * FOUR for name, values in HEADER.items()}))
+    table["pay"] = pd.to_numeric(table["pay"], errors="coerce")
+    with pytest.raises(TableError, match="4 rows have the names of the columns"):
+        fit_columns(table, ("sex",))
+
+
+def test_the_rows_that_a_cell_stands_for_are_those_of_the_header():
+    rows = rows_of(pd.DataFrame({"sex": ["F", "M", "sex"], "city": ["Rome", "Oslo", "city"]}))
+    with pytest.raises(TableError, match="'sex', 'city': 7 rows have the names of the columns"):
+        fit_strata(
+            rows,
+            ("sex",),
+            bands={},
+            unseen="keep",
+            small="error",
+            row_counts=np.array([10, 10, 7]),
+            outcomes=("city",),
+        )
+
+
+def test_a_group_may_have_the_name_of_its_column():
+    table = pd.DataFrame({"Black": ["Black", "White"] * FOUR, "pay": range(2 * FOUR)})
+    table["city"] = "Rome"
+    strata, _ = fit_columns(table, ("Black",))
+    assert strata.groups == (("Black",), ("White",))
+
+
+def test_a_row_of_totals_is_no_stratum():
+    total = {"sex": ["Total"], "city": [""], "pay": ["12"]}
+    message = r"column 'sex': 'Total' looks like a total .* give known=\['Total'\]"
+    with pytest.raises(GroupError, match=message):
+        fit_columns(pd.DataFrame(with_rows(total)), ("sex",))
+
+
 # ---------------------------------------------------------------- how many
+
+
+def test_a_protected_column_of_many_numbers_needs_bands():
+    ages = pd.DataFrame({"age": np.repeat(np.arange(20, 50), FOUR)})
+    message = r"protected='age': a numeric column with 30 different values; .*bands=\{'age': \[40\]"
+    with pytest.raises(ColumnError, match=message):
+        fit_columns(ages, ("age",))
+
+
+@pytest.mark.parametrize("count", [20, 30])
+def test_strata_may_be_many_schools_by_number(count):
+    schools = pd.DataFrame({"school": np.repeat(np.arange(count), FOUR)})
+    strata, _ = fit_columns(schools, ("school",), argument="stratify_by")
+    assert len(strata.groups) == count
+
+
+def test_errors_of_strata_name_the_argument_that_was_given():
+    table = pd.DataFrame({"school": ["a", "b"] * FOUR})
+    with pytest.raises(ColumnError, match=r"stratify_by='shool': no .*; did you mean 'school'\?"):
+        fit_columns(table, ("shool",), argument="stratify_by")
+    with pytest.raises(GroupError, match="stratify_by='school': strata with fewer than 4 rows"):
+        fit_columns(table.head(3), ("school",), argument="stratify_by")
+    with pytest.raises(GroupError, match="stratify_by='school': the column holds only 'a'"):
+        fit_columns(table[::2], ("school",), argument="stratify_by")
 
 
 @pytest.mark.parametrize(
@@ -134,7 +234,7 @@ def test_what_json_cannot_hold_is_no_stratum(value):
 )
 def test_10_001_strata_are_an_identifier(make):
     numbers = np.arange(MAX_STRATA + 1)
-    with pytest.raises(GroupError, match="10,001 different ones, more than 10,000; the column"):
+    with pytest.raises(GroupError, match="10,001 different strata, more than 10,000; the column"):
         fit(make(numbers))
 
 
@@ -146,14 +246,14 @@ def test_10_000_strata_are_not_too_many():
 
 def test_10_001_joint_strata_are_too_many():
     first, second = np.divmod(np.arange(MAX_STRATA + 1), 101)
-    with pytest.raises(GroupError, match="10,001 different ones, more than 10,000"):
+    with pytest.raises(GroupError, match="10,001 different strata, more than 10,000"):
         fit(np.column_stack([first, second]))
 
 
 def test_one_stratum_is_nothing_to_make_alike():
-    with pytest.raises(GroupError, match="protected: holds only 'a'; expected at least two strata"):
+    with pytest.raises(GroupError, match="protected: the values are only 'a'; expected"):
         fit(["a", None] * FOUR)
-    with pytest.raises(GroupError, match="protected: holds only missing values; expected at least"):
+    with pytest.raises(GroupError, match="protected: the values are nothing but missing values"):
         fit([None, ""] * FOUR)
 
 
@@ -280,7 +380,7 @@ def test_bands_of_words_and_of_dates_are_errors():
 
 def test_a_column_that_holds_one_value_as_text_and_as_number_is_refused():
     table = pd.DataFrame({"g": pd.Series(["1", 1, "2", 2] * FOUR, dtype=object)})
-    with pytest.raises(GroupError, match="g: holds the same value as text and as a number"):
+    with pytest.raises(GroupError, match="protected='g': the same value is there as text"):
         fit_columns(table, ("g",))
 
 
@@ -372,5 +472,5 @@ def test_codes_of_an_array_of_texts_with_tokens_and_missing_values():
 
 def test_an_empty_table_has_no_strata():
     table = pa.table({"g": pa.chunked_array([], type=pa.string())})
-    with pytest.raises(GroupError, match="g: holds only missing values; expected at least two"):
+    with pytest.raises(GroupError, match="'g': the column holds nothing but missing values"):
         fit_columns(table, ("g",))

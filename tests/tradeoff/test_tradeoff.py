@@ -351,7 +351,9 @@ def test_the_fingerprint_changes_with_everything_that_the_counts_depend_on() -> 
         ({"amounts": [0.5, "1"]}, r"amounts=\[0.5, '1'\]: expected a list of numbers from 0 to 1"),
         ({"confidence": 95}, "confidence=95: expected a number between 0 and 1"),
         ({"repeats": 1.5}, "repeats=1.5: expected a whole number, 1 or more"),
-        ({"random_state": -1}, "random_state=-1: expected a whole number, 0 or more"),
+        ({"random_state": -1}, "random_state=-1: expected a whole number from 0"),
+        ({"random_state": 2**32}, r"random_state=4294967296: .* from 0 to 2\*\*32 - 1"),
+        ({"amounts": [True]}, r"amounts=\[True\]: expected a list of numbers from 0 to 1"),
         ({"n_jobs": 0}, "n_jobs=0: expected a number of processes, or -1 for all cores"),
     ],
 )

@@ -39,10 +39,11 @@ from fourfifths._certify.evidence import (
 from fourfifths._certify.leaks import find_leaks
 from fourfifths._certify.plan import (
     MAX_ROWS,
+    MIN_AUDITED_ROWS,
+    MIN_FOLDS,
     Beta,
     Pair,
     Plan,
-    check_options,
     groups_of,
     make_plan,
     pairs_of_groups,
@@ -63,6 +64,7 @@ from fourfifths._certify.shared import (
 from fourfifths._progress import steps
 from fourfifths._stats.balanced_error import ber_threshold, impact_bound, posterior
 from fourfifths._tables.files import in_one_line
+from fourfifths._tables.groups import check_seed, check_share, check_whole, read_beta
 from fourfifths._tables.sample import read_features
 from fourfifths._tables.table import TableLike
 from fourfifths._text import listed
@@ -180,14 +182,12 @@ def certify(
     >>> certificate.worst.strongest in ("logistic", "naive-bayes")
     True
     """
-    check_options(
-        beta=beta,
-        threshold=threshold,
-        confidence=confidence,
-        folds=folds,
-        max_rows=max_rows,
-        random_state=random_state,
-    )
+    threshold = check_share("threshold", threshold, "(0, 1)")
+    confidence = check_share("confidence", confidence, "(0, 1)")
+    folds = check_whole("folds", folds, minimum=MIN_FOLDS)
+    max_rows = check_whole("max_rows", max_rows, minimum=MIN_AUDITED_ROWS)
+    random_state = check_seed(random_state)
+    beta = read_beta(beta)
     plan = make_plan(
         table,
         protected=protected,
@@ -264,10 +264,10 @@ def certify(
         "threshold": threshold,
         "auditors": list(chosen_auditors),
         "confidence": confidence,
-        "folds": int(folds),
-        "max_rows": int(max_rows),
+        "folds": folds,
+        "max_rows": max_rows,
         "leaks": bool(leaks),
-        "random_state": int(random_state),
+        "random_state": random_state,
     }
     return Certificate(
         kind="found",
@@ -285,7 +285,7 @@ def certify(
         confidence=confidence,
         settings=plan.settings | settings,
         data_sha256=features.sha256,
-        random_state=int(random_state),
+        random_state=random_state,
         versions={
             name: version(name)
             for name in (*VERSIONED_PACKAGES, *(["lightgbm"] if any(is_shared) else []))

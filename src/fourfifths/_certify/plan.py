@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import combinations
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -34,12 +33,11 @@ from fourfifths._tables.groups import (
 from fourfifths._tables.sample import Features, row_generator
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._text import listed
-from fourfifths.errors import ColumnError, GroupError, OptionError
+from fourfifths.errors import ColumnError, GroupError
 
 MAX_ROWS = 100_000  # that are audited, if the caller names no other limit
 MIN_FOLDS = 2
 MIN_AUDITED_ROWS = 20
-SEED_LIMIT = 2**32  # scikit-learn takes no larger seed
 # The share of the error rate that the lower limit of an estimated beta gets; the cuts get the rest.
 BETA_ERROR_SHARE = 0.2
 
@@ -379,37 +377,6 @@ def choose_features(
             f"columns: {listed(nested)}: expected plain values, found lists or other nested values"
         )
     return tuple(features), tuple(left_out)
-
-
-def check_options(
-    *, beta: Any, threshold: Any, confidence: Any, folds: Any, max_rows: Any, random_state: Any
-) -> None:
-    """Check the numbers that a user may pass to `certify`."""
-    for name, value in (("threshold", threshold), ("confidence", confidence)):
-        if not isinstance(value, int | float) or not 0 < value < 1:
-            raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
-    for name, value, minimum in (
-        ("folds", folds, MIN_FOLDS),
-        ("max_rows", max_rows, MIN_AUDITED_ROWS),
-        ("random_state", random_state, 0),
-    ):
-        if not isinstance(value, Integral) or value < minimum:
-            raise OptionError(f"{name}={value!r}: expected a whole number, {minimum} or more")
-    if random_state >= SEED_LIMIT:
-        raise OptionError(
-            f"random_state={random_state!r}: expected a whole number below {SEED_LIMIT}"
-        )
-    if beta is None:
-        return
-    limits = beta if isinstance(beta, tuple | list) else (beta, beta)
-    if len(limits) != 2 or not all(
-        isinstance(limit, int | float) and 0 < limit <= 1 for limit in limits
-    ):
-        raise OptionError(
-            f"beta={beta!r}: expected a selection rate above 0 and up to 1, or a range of two"
-        )
-    if limits[0] > limits[1]:
-        raise OptionError(f"beta={beta!r}: the lower end is above the upper end")
 
 
 def count_selections(

@@ -17,12 +17,12 @@ from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._progress import steps
 from fourfifths._repair.repairer import Repairer
 from fourfifths._results import Record, Result, flat, plain
-from fourfifths._tables.groups import assign_roles
+from fourfifths._tables.groups import assign_roles, check_share
 from fourfifths._tables.load import load_rows, rows_of
 from fourfifths._tables.strata import stratum_names
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._tables.values import PLAIN, Reading, occurring_tokens, unknown_tokens
-from fourfifths.errors import GroupError, OptionError
+from fourfifths.errors import GroupError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,9 +153,8 @@ def least_certified_amount(
     >>> found.amount is None, found.curve[-1].amount  # 118 rows certify nothing
     (True, 1.0)
     """
-    for name, value in (("tolerance", tolerance), ("confidence", confidence)):
-        if not 0 < value < 1:
-            raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
+    tolerance = check_share("tolerance", tolerance, "(0, 1)")
+    confidence = check_share("confidence", confidence, "(0, 1)")
     stratifying = stratum_names(repairer.protected, repairer.stratify_by)
     if stratifying is None:
         raise GroupError("repairer: name its protected columns, Repairer(protected=...)")

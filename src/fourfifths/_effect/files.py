@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals as nw
 
 from fourfifths._arrays import IntArray
-from fourfifths._effect.roles import AuditRoles, check_audit_roles, check_beta
+from fourfifths._effect.roles import AuditRoles, check_audit_roles
 from fourfifths._progress import steps
 from fourfifths._repair.engines.streamed import (
     IdentifiedRows,
@@ -31,7 +31,14 @@ from fourfifths._tables.engines.chunked import ChunkEngine
 from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
 from fourfifths._tables.engines.engine import TableEngine
 from fourfifths._tables.engines.memory import engine_of
-from fourfifths._tables.groups import Roles, assign_roles, days_of_ages, edges_of, outcome_of
+from fourfifths._tables.groups import (
+    Roles,
+    assign_roles,
+    days_of_ages,
+    edges_of,
+    outcome_of,
+    read_beta,
+)
 from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import unknown_tokens
@@ -624,7 +631,7 @@ def _roles(
     computed.
     """
     roles, rows = roles or AuditRoles(), engine.schema
-    check_beta(roles)
+    read_beta(roles.beta)
     if roles.outcome is not None:
         rows.check_columns([roles.outcome], "outcome")
     assigned = assign_roles(

@@ -15,7 +15,7 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._repair.fitted import FittedRepair
-from fourfifths._tables.groups import choose_reference, find_value, outcome_of
+from fourfifths._tables.groups import choose_reference, find_value, outcome_of, read_beta
 from fourfifths._tables.load import Rows
 from fourfifths._text import listed
 from fourfifths.errors import ColumnError
@@ -64,19 +64,7 @@ def check_audit_roles(
         message = f"reference={group!r}: not among the groups of {column!r}"
         find_value(group, groups, message=message)
     reference_label(fitted, roles, np.array(strata.rows, dtype=np.float64))
-    check_beta(roles)
-
-
-def check_beta(roles: AuditRoles) -> None:
-    """Raise an error if beta is neither a selection rate nor a range of two."""
-    if roles.beta is None:
-        return
-    # Not before it is needed: its limits of proportions take longer to load than a repair's check.
-    from fourfifths._certify.plan import MAX_ROWS, check_options
-
-    check_options(
-        beta=roles.beta, threshold=0.8, confidence=0.95, folds=5, max_rows=MAX_ROWS, random_state=0
-    )
+    read_beta(roles.beta)
 
 
 def designated_groups(fitted: FittedRepair, roles: AuditRoles) -> Mapping[str, Any]:

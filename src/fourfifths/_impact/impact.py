@@ -48,6 +48,8 @@ from fourfifths._tables.groups import (
     as_meant,
     assign_roles,
     attributes,
+    check_choice,
+    check_share,
     choose_favorable,
     favorable_cells,
     favorable_names,
@@ -185,10 +187,8 @@ def impact(
         ("total_minority", total_minority, (True, False, None)),
         ("small_groups", small_groups, (*get_args(SmallGroups), None)),
     ):
-        if value not in choices:
-            named = [choice for choice in choices if choice is not None]
-            raise OptionError(f"{name}={value!r}: expected one of {listed(named)}")
-    check_confidence(confidence)
+        check_choice(name, value, choices)
+    confidence = check_share("confidence", confidence, "[0.5, 1)")
     if small_groups is not None:
         if profile.small_groups == "not judged":
             raise OptionError(
@@ -264,12 +264,6 @@ def get_rule(rule: str | Rule) -> Rule:
             f"{nearest(rule, RULES)}"
         )
     return RULES[rule]
-
-
-def check_confidence(confidence: float) -> None:
-    """Raise unless a number can be a confidence level."""
-    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
 
 
 def measure(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
 from fourfifths._impact.rules import Rule
-from fourfifths._results import Record, Result, flat, plain
+from fourfifths._results import Record, Result, attribute_or_group, entry_of, flat, plain
 from fourfifths._stats.mantel_haenszel import Stratified
 
 SCHEMA = "fourfifths/impact/1"
@@ -303,10 +303,9 @@ class AttributeImpact(Result):
         True
         """
         for group in self.groups:
-            if group.group == str(key) or tuple(group.values.values()) == key:
+            if tuple(group.values.values()) == key:  # the values 1 and "1" have names of their own
                 return group
-        names = ", ".join(repr(group.group) for group in self.groups)
-        raise KeyError(f"no group {key!r} of {self.name!r}; its groups are {names}")
+        return entry_of({group.group: group for group in self.groups}, key, "group")
 
     @property
     def groups_and_total(self) -> tuple[GroupImpact, ...]:
@@ -398,17 +397,7 @@ class Impact(Result):
         >>> result["sex"]["Female"].n
         16192
         """
-        for attribute in self.attributes:
-            if key == attribute.name or key == attribute.protected:
-                return attribute
-        if len(self.attributes) == 1:
-            return self.attributes[0][key]
-        names = ", ".join(repr(attribute.name) for attribute in self.attributes)
-        first = self.attributes[0]
-        raise KeyError(
-            f"no protected attribute {key!r}; there are {names}; for a group name its attribute "
-            f"first, as in result[{first.name!r}][{first.groups[0].group!r}]"
-        )
+        return attribute_or_group(self.attributes, key)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/impact.schema.json describes it."""

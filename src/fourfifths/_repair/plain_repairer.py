@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from inspect import signature
-from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Literal, Self, cast, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -20,19 +19,33 @@ from fourfifths._arrays import CodeArray, FloatArray
 from fourfifths._repair.block_model import BlockCount, BlockModel, fit_block_model, own_beta
 from fourfifths._repair.columns.model import Model, check_column_kinds, fit_columns
 from fourfifths._repair.columns.ordered import Method, Ties
-from fourfifths._repair.draws import SEED_LIMIT, RowDraws, draws_of, seed_of
+from fourfifths._repair.draws import RowDraws, draws_of, seed_of
 from fourfifths._repair.fitted import FittedRepair, ProofOptions, Scope
 from fourfifths._repair.guide import Outcome, is_copy, native_series, read_outcome
 from fourfifths._repair.proof import Proof
 from fourfifths._repair.saved import Saved, load_repair, save_repair
 from fourfifths._tables.bands import Bands
-from fourfifths._tables.groups import choose_favorable, read_bands
+from fourfifths._tables.groups import (
+    check_choice,
+    check_seed,
+    check_share,
+    check_whole,
+    choose_favorable,
+    read_bands,
+)
 from fourfifths._tables.identity import key_hash
 from fourfifths._tables.load import Rows, rows_of
-from fourfifths._tables.strata import Small, Strata, Unseen, fit_strata, stratum_names
+from fourfifths._tables.strata import (
+    Small,
+    Strata,
+    Unseen,
+    fit_strata,
+    stratum_argument,
+    stratum_names,
+)
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
 from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens
-from fourfifths._text import listed, nearest
+from fourfifths._text import listed
 from fourfifths.errors import ColumnError, OptionError, OutcomeError, ReadingWarning, RepairError
 
 # Options that say how a fitted repair is applied. All others are learned from.
@@ -184,6 +197,7 @@ class PlainRepairer:
             bands=read_bands(loaded.bands, loaded.ages),
             passed=stratum_names(loaded.protected, loaded.stratify_by) is None,
             exact_values=loaded.exact_values,
+            argument=stratum_argument(loaded.stratify_by),
         )
         loaded.fitted_ = FittedRepair(
             strata=strata,
@@ -209,6 +223,8 @@ class PlainRepairer:
             bands=read_bands(self.bands, self.ages),
             unseen=self.unseen,
             small=self.small,
+            argument=stratum_argument(self.stratify_by),
+            outcomes=[name for name in self._outcome_names if name in rows.columns],
         )
         if self.key is not None and self.scope == "column":
             key_hash(rows, self.key)  # nothing may be drawn, and then nobody looks at the keys
@@ -452,35 +468,22 @@ class PlainRepairer:
 def _check_options(options: Mapping[str, Any]) -> None:
     """Raise an error at the first option that has a value it cannot have."""
     for name, choices in CHOICES.items():
-        value = options[name]
-        if value not in get_args(choices):
-            raise OptionError(
-                f"{name}={value!r}: expected one of {listed(get_args(choices))}"
-                f"{nearest(value, get_args(choices))}"
-            )
+        check_choice(name, options[name], get_args(choices))
     if options["scope"] == "blocks" and options["method"] != "random":
         raise OptionError(
             f"method={options['method']!r}: the paper's methods repair columns one by one; give "
             "scope='column' too, or leave method out"
         )
-    amount = options["amount"]
-    if isinstance(amount, bool) or not isinstance(amount, Real) or not 0 <= cast(Any, amount) <= 1:
-        raise OptionError(
-            f"amount={amount!r}: expected a number from 0 (nothing) to 1 (full repair)"
-        )
+    check_share("amount", options["amount"], "[0, 1]")
     check_proof_options(options)
     if options["blocks"] != "certified":
-        check_count("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
-    check_count("variety", options["variety"], minimum=1)
-    check_count("levels", options["levels"], minimum=MIN_LEVELS)
+        check_whole("blocks", options["blocks"], minimum=2, alternative="'certified', or ")
+    check_whole("variety", options["variety"], minimum=1)
+    check_whole("levels", options["levels"], minimum=MIN_LEVELS)
     check_switch("drop_protected", options["drop_protected"])
     check_switch("exact_values", options["exact_values"])
-    seed = options["random_state"]
-    is_whole = isinstance(seed, Integral) and not isinstance(seed, bool)
-    if seed is not None and not (is_whole and 0 <= seed < SEED_LIMIT):
-        raise OptionError(
-            f"random_state={seed!r}: expected a whole number from 0 to 2**64 - 1, or None"
-        )
+    if options["random_state"] is not None:
+        check_seed(options["random_state"], bits=64)
     if options["key"] is not None and not isinstance(options["key"], str):
         raise OptionError(f"key={options['key']!r}: expected the name of a column, or None")
     if options["protected"] is not None and options["stratify_by"] is not None:
@@ -507,20 +510,8 @@ def check_switch(name: str, value: Any) -> None:
         raise OptionError(f"{name}={value!r}: expected True or False")
 
 
-def check_count(name: str, value: Any, *, minimum: int, alternative: str = "") -> None:
-    """Raise unless a value is a whole number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
-        raise OptionError(
-            f"{name}={value!r}: expected {alternative}a whole number, {minimum} or more"
-        )
-
-
 def check_proof_options(options: Mapping[str, Any]) -> None:
     """Raise unless beta, the threshold and the confidence are shares."""
     for name, is_optional in (("beta", True), ("threshold", False), ("confidence", False)):
-        value = options[name]
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if value is None and is_optional:
-            continue
-        if not is_number or not 0 < float(value) < 1:
-            raise OptionError(f"{name}={value!r}: expected a number between 0 and 1")
+        if options[name] is not None or not is_optional:
+            check_share(name, options[name], "(0, 1)")

@@ -18,6 +18,7 @@ from scipy.special import betainc, betaincinv, ndtr
 
 from fourfifths._arrays import FloatArray
 from fourfifths._stats.proportions import clopper_pearson
+from fourfifths.errors import OptionError
 
 JEFFREYS_PRIOR = 0.5  # both parameters of the Beta prior of a rate
 # An integral over the posterior of a rate is a sum over its quantiles at these points of a standard
@@ -48,8 +49,18 @@ def ber_threshold(beta: ArrayLike, threshold: float = 0.8) -> FloatArray:
     >>> round(float(ber_threshold(0.3)), 4)
     0.4625
     """
-    rate = np.asarray(beta, dtype=np.float64)
+    if not np.all((np.asarray(threshold) > 0) & (np.asarray(threshold) < 1)):
+        raise OptionError(f"threshold={threshold!r}: expected a number between 0 and 1")
+    rate = selection_rates(beta)
     return np.asarray(1 / 2 - rate * (1 / threshold - 1) / 2)
+
+
+def selection_rates(beta: ArrayLike) -> FloatArray:
+    """Return selection rates as floats, or raise unless all are in (0, 1] or undefined."""
+    rate = np.asarray(beta, dtype=np.float64)
+    if np.any((rate <= 0) | (rate > 1)):
+        raise OptionError(f"beta={beta!r}: expected selection rates above 0, and 1 at most")
+    return rate
 
 
 def impact_bound(ber: ArrayLike, beta: ArrayLike) -> FloatArray:
@@ -75,7 +86,7 @@ def impact_bound(ber: ArrayLike, beta: ArrayLike) -> FloatArray:
     >>> round(float(impact_bound(0.44, 0.48)), 12)
     0.8
     """
-    rate = np.asarray(beta, dtype=np.float64)
+    rate = selection_rates(beta)
     # A BER above 1/2 is worse than guessing and allows no more than guessing does.
     excess = np.maximum(1 - 2 * np.asarray(ber, dtype=np.float64), 0.0)
     return np.asarray(rate / (rate + excess))

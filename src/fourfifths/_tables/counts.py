@@ -370,6 +370,13 @@ def check_no_totals(column: str, values: Iterable[Any], known: Iterable[Any]) ->
             )
 
 
+def check_no_row_of_totals(
+    column: str, row_counts: Mapping[Value, float], known: Iterable[Any]
+) -> None:
+    """Raise if a value that a single row of persons has is called a total."""
+    check_no_totals(column, [value for value, rows in row_counts.items() if rows == 1], known)
+
+
 def check_no_total_rows(table: Table, *, besides: Sequence[str] = ()) -> None:
     """Raise if a row of an aggregated table is called a total, in whatever column of text.
 

@@ -4,7 +4,8 @@ From top to bottom: the roles of the columns, checked once, before anything is c
 `assign_roles`); the values of these columns as people mean them (`prepare`, `as_meant`); who was
 selected (`choose_favorable`); the groups and their sums (`Attribute`, `Tally`); and the reference
 that all other groups are compared with (`choose_reference`). Audits, certificates, repairs and
-trade-offs all choose by these functions.
+trade-offs all choose by these functions, and check their numbers and choices by those at the end
+(`check_share`, `check_whole`, `check_seed`, `check_choice`).
 
 A group is one value of a protected column, or a tuple of values of several columns. A numeric
 column is first cut into bands (`bands.py`). The roles that a shipped data set defines for its own
@@ -19,12 +20,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from numbers import Integral, Real
+from typing import Any, Literal, TypeAlias, cast
 
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import BoolArray, FloatArray, IntArray
+from fourfifths._arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fourfifths._tables.bands import Bands, age_advice, name_bands, with_bands
 from fourfifths._tables.counts import (
     MISSING,
@@ -32,6 +34,7 @@ from fourfifths._tables.counts import (
     CountedColumn,
     Counts,
     banding_advice,
+    check_no_row_of_totals,
     check_no_total_rows,
     check_no_totals,
     count,
@@ -61,6 +64,16 @@ from fourfifths.errors import (
 )
 
 Group: TypeAlias = tuple[Value, ...]
+GroupingArgument = Literal["protected", "stratify_by"]
+ShareRange = Literal["(0, 1)", "(0, 1]", "[0, 1]", "[0.5, 1)", "[0.8, 1)", "(0, inf)"]
+EXPECTED_IN_RANGE: Mapping[ShareRange, str] = {
+    "(0, 1)": "between 0 and 1",
+    "(0, 1]": "above 0, and 1 at most",
+    "[0, 1]": "from 0 to 1",
+    "[0.5, 1)": "from 0.5 to below 1",
+    "[0.8, 1)": "from 0.8 to below 1",
+    "(0, inf)": "above 0, like 0.8",
+}
 ALL_OTHERS = "(all others)"
 MAX_NUMERIC_GROUPS = 20
 # Pairs of outcomes in which the second is so clearly the favorable one that it need not be named.
@@ -354,7 +367,7 @@ def _check_columns(table: Table, roles: Roles) -> None:
         if kind.is_nested():
             raise ColumnError(f"{role}={column!r}: expected plain values, found {kind}")
         if role == "protected" and is_date(kind) and column not in roles.bands:
-            raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
+            raise holds_dates(role, column)
         if column in role_of:
             raise ColumnError(
                 f"{role_of[column]}={column!r} and {role}={column!r}: the same column cannot be "
@@ -405,15 +418,15 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
     is_aggregated = roles.weights is not None and counts.exact
     if is_aggregated:
         check_no_total_rows(table)
-    check_no_second_header(counts, roles)
-    for key in roles.keys:
-        if key not in counts.values:
-            continue
+    keys = [key for key in roles.keys if key in counts.values]
+    check_no_second_header(
+        {key: holds_name(key, counts.values[key], counts.codes[key]) for key in keys}, counts.rows
+    )
+    for key in keys:
         if is_aggregated:
             check_no_totals(key, counts.values[key], table.reading.known)
         elif key != roles.outcome:
-            single = [value for value, rows in counts.rows_of(key).items() if rows == 1]
-            check_no_totals(key, single, table.reading.known)
+            check_no_row_of_totals(key, counts.rows_of(key), table.reading.known)
         spellings = spellings_of(
             key,
             counts.rows_of(key),
@@ -430,21 +443,49 @@ def as_meant(counts: Counts, roles: Roles, table: Table) -> Counts:
     return name_bands(counts, roles.bands) if roles.bands else counts
 
 
-def check_no_second_header(counts: Counts, roles: Roles) -> None:
-    """Raise if a row holds the names of the columns: it is no person."""
-    keys = [key for key in roles.keys if key in counts.values]
-    if len(keys) < 2:
+def holds_name(column: str, values: Sequence[Value], codes: IntArray | CodeArray) -> BoolArray:
+    """Mark the rows that hold the column's own name; -1 is the code of a missing value."""
+    is_name = [folded(str(value)) == folded(column) for value in values]
+    return np.array([*is_name, False], dtype=np.bool_)[codes]
+
+
+def check_no_second_header(
+    keys: Mapping[str, BoolArray],
+    row_counts: FloatArray | IntArray,
+    *,
+    beside: Mapping[str, BoolArray] | None = None,
+) -> None:
+    """Raise if a row holds the names of the columns: it is no person.
+
+    Parameters
+    ----------
+    keys : mapping of column to bool array
+        Which rows hold the column's name; a row that repeats the header does in all of these.
+    row_counts : array
+        How many rows of the table each row stands for.
+    beside : mapping of column to bool array, optional
+        Further columns, of which such a row holds half of the names at least. A "Black" in the
+        column of that name is a group, unless the row holds other names too.
+    """
+    columns = {**keys, **(beside or {})}
+    if len(columns) < 2:
         return
-    names_column = np.ones(counts.rows.size, dtype=np.bool_)
-    for key in keys:
-        is_name = [folded(str(value)) == folded(key) for value in counts.values[key]]
-        names_column &= np.array([*is_name, False])[counts.codes[key]]  # missing is the last
-    row_count = int(counts.rows[names_column].sum())
+    is_header = np.all(np.stack([*keys.values()]), axis=0)
+    if beside:
+        is_header &= np.mean(np.stack([*beside.values()]), axis=0) >= 0.5
+    row_count = int(row_counts[is_header].sum())
     if row_count:
         raise TableError(
-            f"columns {listed(keys)}: {rows_have(row_count)} the names of the columns as values; "
-            "remove what repeats the header"
+            f"columns {listed(columns)}: {rows_have(row_count)} the names of the columns as "
+            "values; remove what repeats the header"
         )
+
+
+def holds_dates(argument: str, column: str | None) -> ColumnError:
+    """Return the error for dates that are to be groups; without a column they were passed."""
+    if column is None:
+        return ColumnError(f"{argument}: the values are dates; pass groups of ages instead")
+    return ColumnError(f"{argument}={column!r}: the column holds dates; {age_advice(column)}")
 
 
 def unmatched_token(token: Value, values: Iterable[Value]) -> OptionError:
@@ -700,7 +741,7 @@ def label(group: Group) -> str:
 def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
     """Return each protected column alone, then every two jointly, then all of them jointly."""
     for column in protected:
-        _check_groups(column, counts.values[column])
+        check_groups(counts.values[column], "protected", column)
     single = [
         Attribute(
             protected=(column,),
@@ -730,19 +771,39 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
     return [*single, *joint]
 
 
-def _check_groups(column: str, values: tuple[Value, ...]) -> None:
-    if len(values) < 2:
-        content = f"only {str(values[0])!r}" if values else "nothing but missing values"
-        raise GroupError(
-            f"protected={column!r}: the column holds {content}; expected at least two groups"
-        )
-    if are_dates(values):
-        raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
+def check_groups(
+    values: Sequence[Value],
+    argument: GroupingArgument,
+    column: str | None = None,
+    *,
+    min_groups: int = 2,
+) -> None:
+    """Raise unless the distinct values of a column can be groups, or strata.
+
+    Parameters
+    ----------
+    values : sequence
+        Missing values are not among them.
+    argument : {"protected", "stratify_by"}
+        A protected column of many numbers needs bands. Strata may be many: schools by number.
+    column : str, optional
+        None for values that were passed with the table, which may be strata of any kind.
+    min_groups : int
+        1 for a column of several, which are groups jointly.
+    """
+    name = argument if column is None else f"{argument}={column!r}"
+    content = "the values are" if column is None else "the column holds"
+    if values and are_dates(values):
+        raise holds_dates(argument, column)
+    if len(values) < min_groups:
+        kind = f"only {str(values[0])!r}" if values else "nothing but missing values"
+        raise GroupError(f"{name}: {content} {kind}; expected at least two groups")
     numbers = [number for number in map(_number, values) if number is not None]
-    if len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
+    may_be_many = argument == "stratify_by" or column is None
+    if not may_be_many and len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
         raise ColumnError(
-            f"protected={column!r}: a numeric column with {len(values)} different values; "
-            + banding_advice(column, numbers)
+            f"{name}: a numeric column with {len(values)} different values; "
+            + banding_advice(str(column), numbers)
         )
 
 
@@ -911,3 +972,80 @@ def _number(value: Value) -> float | None:
         return float(value)
     except (TypeError, ValueError):
         return None
+
+
+def is_share(value: Any, limits: ShareRange) -> bool:
+    """Return whether a value is a number in a range; True and False are not numbers here.
+
+    Examples
+    --------
+    >>> is_share(np.float32(0.5), "(0, 1)"), is_share(1, "(0, 1)"), is_share(True, "(0, 1]")
+    (True, False, False)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    number = cast(Any, value)  # as it is: a whole number may be too large for a float
+    low, high = (float(limit) for limit in limits[1:-1].split(", "))
+    is_above = number >= low if limits[0] == "[" else number > low
+    return bool(is_above and (number <= high if limits[-1] == "]" else number < high))
+
+
+def check_share(name: str, value: Any, limits: ShareRange) -> float:
+    """Return a number of the user's, such as a confidence, or raise unless it is in the range."""
+    if not is_share(value, limits):
+        raise OptionError(f"{name}={value!r}: expected a number {EXPECTED_IN_RANGE[limits]}")
+    return float(value)
+
+
+def check_whole(
+    name: str, value: Any, *, minimum: int, maximum: int | None = None, alternative: str = ""
+) -> int:
+    """Return a whole number of the user's, or raise unless it is in the range.
+
+    `alternative` says what else the user may give, for the error.
+    """
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or value < minimum or (maximum is not None and value > maximum):
+        limits = f", {minimum} or more" if maximum is None else f" from {minimum} to {maximum}"
+        raise OptionError(f"{name}={value!r}: expected {alternative}a whole number{limits}")
+    return int(value)
+
+
+def read_beta(beta: Any) -> float | tuple[float, float] | None:
+    """Return the user's selection rate, or range of two, or raise unless they are rates."""
+    if beta is None:
+        return None
+    limits = beta if isinstance(beta, tuple | list) else (beta, beta)
+    if len(limits) != 2 or not all(is_share(limit, "(0, 1]") for limit in limits):
+        raise OptionError(
+            f"beta={beta!r}: expected a selection rate above 0 and up to 1, or a range of two"
+        )
+    low, high = map(float, limits)
+    if low > high:
+        raise OptionError(f"beta={beta!r}: the lower end is above the upper end")
+    return (low, high) if isinstance(beta, tuple | list) else low
+
+
+def check_seed(random_state: Any, *, bits: Literal[32, 64] = 32) -> int:
+    """Return a seed, or raise unless it has so few bits: scikit-learn takes 32, a repair 64."""
+    is_whole = isinstance(random_state, Integral) and not isinstance(random_state, bool)
+    if not is_whole or not 0 <= cast(int, random_state) < 2**bits:
+        alternative = ", or None" if bits == 64 else ""
+        raise OptionError(
+            f"random_state={random_state!r}: expected a whole number from 0 to 2**{bits} - 1"
+            f"{alternative}"
+        )
+    return int(random_state)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Raise unless a value of the user's is one of the choices; None is not named as one."""
+    allowed = tuple(choices)
+    # By their types too: True is not 1.
+    if not any(
+        isinstance(value, type(choice) | np.bool_) and value == choice for choice in allowed
+    ):
+        named = [choice for choice in allowed if choice is not None]
+        raise OptionError(
+            f"{name}={value!r}: expected one of {listed(named)}{nearest(value, named)}"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Literal
 
 import narwhals as nw
@@ -11,24 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fourfifths._arrays import CodeArray, IntArray
-from fourfifths._tables.bands import Bands, age_advice, with_bands
-from fourfifths._tables.groups import Group, check_banded, label
+from fourfifths._tables.bands import Bands, with_bands
+from fourfifths._tables.counts import MISSING, check_no_row_of_totals
+from fourfifths._tables.groups import (
+    Group,
+    GroupingArgument,
+    check_banded,
+    check_groups,
+    check_no_second_header,
+    holds_dates,
+    holds_name,
+    label,
+)
 from fourfifths._tables.load import Rows
 from fourfifths._tables.table import Value, open_table
 from fourfifths._tables.values import (
     MissingText,
-    are_dates,
     folded,
+    is_date,
     is_number,
     known_values,
     spellings_of,
 )
-from fourfifths._text import listed
+from fourfifths._text import listed, nearest
 from fourfifths.errors import ColumnError, GroupError
 
 Unseen = Literal["error", "keep"]
 Small = Literal["error", "pool"]
-UNKNOWN = -1  # the code of a missing or an unseen value
 MIN_ROWS_PER_STRATUM = 4
 # Codes are 16-bit integers. A column with more values than this is an identifier anyway.
 MAX_STRATA = 10_000
@@ -57,6 +67,8 @@ class Strata:
         Whether the values are passed with the table instead of being columns of it.
     exact_values : bool
         Whether values that differ only in case or in spaces are different strata.
+    argument : {"protected", "stratify_by"}
+        What named the columns.
     """
 
     by: tuple[str, ...]
@@ -66,6 +78,7 @@ class Strata:
     bands: Mapping[str, Bands] = field(default_factory=dict)
     passed: bool = False
     exact_values: bool = False
+    argument: GroupingArgument = "protected"
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -86,9 +99,15 @@ class Strata:
         `protected` has the values of the rows if they are not columns of the table.
         """
         _, columns = stratum_columns(
-            rows, None if self.passed else self.by, values=protected, bands=self.bands
+            rows,
+            None if self.passed else self.by,
+            values=protected,
+            bands=self.bands,
+            argument=self.argument,
         )
-        codes = self.renumber(*_joined([_factorize(column, rows.unknown) for column in columns]))
+        name = stratum_name(self.by, self.argument, passed=self.passed)
+        factorized = [_factorize(column, rows.unknown, name=name) for column in columns]
+        codes = self.renumber(*_joined(factorized, name=name))
         unknown_rows = np.flatnonzero(codes < 0)
         if unknown_rows.size and unseen == "error":
             row = int(unknown_rows[0])
@@ -119,14 +138,32 @@ class Strata:
             alike = codes_of_folded.get(tuple(map(folded, texts)), set())
             # A repair may have been fitted to "M" and "m" apart.
             is_found = texts in code_of or self.exact_values or len(alike) != 1
-            return code_of.get(texts, UNKNOWN) if is_found else next(iter(alike))
+            return code_of.get(texts, MISSING) if is_found else next(iter(alike))
 
         new_codes = [stratum(group) for group in groups]
         # The code -1 points to the last entry.
-        table = np.array([*new_codes, UNKNOWN], dtype=np.int16)
+        table = np.array([*new_codes, MISSING], dtype=np.int16)
         if np.array_equal(table[:-1], np.arange(len(groups))):
             return codes
         return table[codes]
+
+
+def stratum_argument(stratify_by: Any) -> GroupingArgument:
+    """Return which argument names the strata's columns, or is to be given."""
+    return "protected" if stratify_by is None else "stratify_by"
+
+
+def stratum_name(by: Sequence[str], argument: GroupingArgument, *, passed: bool) -> str:
+    """Return what an error calls the strata: the argument, and the columns if there are any.
+
+    Examples
+    --------
+    >>> stratum_name(("sex", "race"), "protected", passed=False)
+    "protected=['sex', 'race']"
+    """
+    if passed:
+        return argument
+    return f"{argument}={by[0] if len(by) == 1 else [*by]!r}"
 
 
 def stratum_names(protected: Any, stratify_by: Any) -> tuple[str, ...] | None:
@@ -137,38 +174,53 @@ def stratum_names(protected: Any, stratify_by: Any) -> tuple[str, ...] | None:
     names = (named,) if isinstance(named, str) else named
     are_names = isinstance(names, Sequence) and all(isinstance(name, str) for name in names)
     if not are_names or not len(names):
-        raise ColumnError(f"protected={named!r}: expected the name of a column, or several")
+        argument = stratum_argument(stratify_by if protected is None else None)
+        raise ColumnError(f"{argument}={named!r}: expected the name of a column, or several")
     return tuple(names)
 
 
 def stratum_columns(
-    rows: Rows, names: tuple[str, ...] | None, *, values: Any, bands: Mapping[str, Bands]
+    rows: Rows,
+    names: tuple[str, ...] | None,
+    *,
+    values: Any,
+    bands: Mapping[str, Bands],
+    argument: GroupingArgument = "protected",
 ) -> tuple[tuple[str, ...], list[Any]]:
     """Return what the strata are called, and the columns that make them."""
     check_banded(bands, names or ())
     if names is None:
         columns = _passed_columns(rows, values)
+        if any(_is_date(column) for column in columns):
+            raise holds_dates(argument, None)
         if len(columns) == 1:
             return PASSED_VALUES, columns
         return tuple(f"protected{index}" for index in range(len(columns))), columns
     if values is not None:
         raise GroupError(
-            f"protected: named as {', '.join(map(repr, names))} and passed as values too; give one"
+            f"{argument}: named as {', '.join(map(repr, names))} and passed as values too; give one"
         )
     if rows.frame is None:
         raise GroupError(
-            f"protected={names[0]!r}: X is an array, whose columns have no names; pass the values "
+            f"{argument}={names[0]!r}: X is an array, whose columns have no names; pass the values "
             "with the data, fit(X, protected=values)"
         )
     columns = []
     for name in names:
         if name not in rows.columns:
             raise ColumnError(
-                f"protected={name!r}: no such column in X (columns: {listed(rows.columns)})"
+                f"{argument}={name!r}: no such column in X{nearest(name, rows.columns)} (columns: "
+                f"{listed(rows.columns)})"
             )
-        column = rows.column(name)
-        columns.append(_band_labels(rows, bands[name]) if name in bands else column)
+        if name not in bands and _is_date(rows.column(name)):
+            raise holds_dates(argument, name)
+        columns.append(_band_labels(rows, bands[name]) if name in bands else rows.column(name))
     return names, columns
+
+
+def _is_date(column: Any) -> bool:
+    """Return whether a series or an array has the type of dates."""
+    return is_date(column.dtype) if isinstance(column, nw.Series) else column.dtype.kind == "M"
 
 
 def _band_labels(rows: Rows, cut: Bands) -> Any:
@@ -227,16 +279,28 @@ def fit_strata(
     unseen: Unseen,
     small: Small | Literal["refuse"],
     row_counts: IntArray | None = None,
+    argument: GroupingArgument = "protected",
+    outcomes: Sequence[str] = (),
 ) -> tuple[Strata, CodeArray]:
     """Find the strata, pool small ones if asked to, and return the stratum of each row.
 
     With "refuse", small strata are an error that does not offer pooling as a remedy. `row_counts`
-    says for how many rows of a table each row stands; by default for itself.
+    says for how many rows of a table each row stands; by default for itself. A row that repeats the
+    header is seen by the strata and the `outcomes`, or else by all other columns of text.
     """
-    by, columns = stratum_columns(rows, names, values=values, bands=bands)
+    by, columns = stratum_columns(rows, names, values=values, bands=bands, argument=argument)
+    name = stratum_name(by, argument, passed=names is None)
+    factorized = [_factorize(column, rows.unknown, name=name) for column in columns]
+    _check_rows(
+        rows,
+        dict(zip(by, factorized, strict=True)),
+        beside=outcomes or [column for column in rows.columns if column not in by],
+        row_counts=row_counts,
+        passed=names is None,
+    )
     spelled = [
-        _as_meant(column_name, *_factorize(column, rows.unknown), rows=rows, row_counts=row_counts)
-        for column_name, column in zip(by, columns, strict=True)
+        _as_meant(column_name, *values_and_codes, rows=rows, row_counts=row_counts)
+        for column_name, values_and_codes in zip(by, factorized, strict=True)
     ]
     # Bands rise; in the alphabet "40 and over" comes before "under 40".
     spelled = [
@@ -245,26 +309,29 @@ def fit_strata(
         else (column_values, codes)
         for column_name, (column_values, codes) in zip(by, spelled, strict=True)
     ]
-    for column_name, (column_values, _) in zip(by, spelled, strict=True):
-        if column_values and are_dates(column_values):
-            raise GroupError(f"{column_name}: holds dates; {age_advice(column_name)}")
-    groups, codes = _joined(spelled)
-    name = " & ".join(by)
+    groups, codes = _joined(spelled, name=name)
     if len({written(group) for group in groups}) < len(groups):
         raise GroupError(
-            f"{name}: holds the same value as text and as a number; make it text in all rows"
+            f"{name}: the same value is there as text and as a number; make it text in all rows"
         )
-    missing_count = int(_sizes(codes, len(groups), row_counts)[UNKNOWN])
+    missing_count = int(_sizes(codes, len(groups), row_counts)[MISSING])
     if missing_count and unseen == "error":
         raise GroupError(
             f"{name}: {missing_count:,} rows have no value; give each row one, or take "
             "unseen='keep' to leave these rows as they are"
             + "".join(f" ({note})" for note in rows.value_notes if "not known" in note)
         )
+    for column_name, (column_values, _) in zip(by, spelled, strict=True):
+        check_groups(
+            column_values,
+            argument,
+            None if names is None else column_name,
+            min_groups=2 if len(by) == 1 else 1,
+        )
     if len(groups) < 2:
-        content = repr(label(groups[0])) if groups else "missing values"
-        raise GroupError(f"{name}: holds only {content}; expected at least two strata")
-    sizes = _sizes(codes, len(groups), row_counts)[:UNKNOWN]
+        content = f"only {label(groups[0])!r}" if groups else "no row without a missing value"
+        raise GroupError(f"{name}: the columns hold {content}; expected at least two groups")
+    sizes = _sizes(codes, len(groups), row_counts)[:MISSING]
     small_codes = np.flatnonzero(sizes < MIN_ROWS_PER_STRATUM).tolist()
     strata = Strata(
         by=by,
@@ -274,6 +341,7 @@ def fit_strata(
         bands=bands,
         passed=names is None,
         exact_values=rows.reading.exact_values,
+        argument=argument,
     )
     if small_codes:
         pooled = tuple(groups[code] for code in small_codes)
@@ -305,9 +373,9 @@ def fit_strata(
 def _sizes(codes: CodeArray, code_count: int, row_counts: IntArray | None) -> IntArray:
     """Return how many rows each code has; the last entry counts rows without a stratum."""
     if row_counts is None:
-        sizes = np.bincount(codes[codes != UNKNOWN], minlength=code_count).astype(np.int64)
+        sizes = np.bincount(codes[codes != MISSING], minlength=code_count).astype(np.int64)
         return np.append(sizes, codes.size - sizes.sum())
-    slots = np.where(codes == UNKNOWN, code_count, codes)
+    slots = np.where(codes == MISSING, code_count, codes)
     # As floats these counts are exact up to 2**53.
     return np.bincount(slots, weights=row_counts, minlength=code_count + 1).astype(np.int64)
 
@@ -323,7 +391,7 @@ def _as_meant(
     """Return values with one spelling of each, and their codes; -1 for what means "not known"."""
     if not any(isinstance(value, str) for value in values):
         return values, codes
-    sizes = _sizes(codes, len(values), row_counts)[:UNKNOWN]
+    sizes = _sizes(codes, len(values), row_counts)[:MISSING]
     spellings = spellings_of(
         name,
         dict(zip(values, sizes.tolist(), strict=True)),
@@ -342,9 +410,39 @@ def _as_meant(
         member: code for code, index in enumerate(order) for member in spellings.members[index]
     }
     recoded = np.array(
-        [*(new_code.get(value, UNKNOWN) for value in values), UNKNOWN], dtype=np.int16
+        [*(new_code.get(value, MISSING) for value in values), MISSING], dtype=np.int16
     )
     return tuple(spellings.values[index] for index in order), recoded[codes]
+
+
+def _check_rows(
+    rows: Rows,
+    factorized: Mapping[str, tuple[tuple[Any, ...], CodeArray]],
+    *,
+    beside: Sequence[Any],
+    row_counts: IntArray | None,
+    passed: bool,
+) -> None:
+    """Raise if a row is no person: a total, or the names of the columns once more."""
+    is_name = {}
+    for name, (values, codes) in factorized.items():
+        sizes = _sizes(codes, len(values), row_counts)[:MISSING].tolist()
+        check_no_row_of_totals(name, dict(zip(values, sizes, strict=True)), rows.reading.known)
+        is_name[name] = holds_name(name, values, codes)
+    candidates = np.flatnonzero(np.all(np.stack([*is_name.values()]), axis=0))
+    if passed or not candidates.size:
+        return
+    is_name_beside = {}
+    for name in beside:
+        encoded = _dictionary_of(rows.column(name)[candidates])
+        # What is missing in all of these rows says nothing, and numbers that they are persons.
+        if encoded is not None and any(value is not None for value in encoded[0]):
+            is_name_beside[name] = holds_name(name, *encoded)
+    check_no_second_header(
+        {name: is_name[name][candidates] for name in factorized},
+        np.ones(candidates.size) if row_counts is None else row_counts[candidates],
+        beside=is_name_beside,
+    )
 
 
 def _in_order(
@@ -353,17 +451,17 @@ def _in_order(
     """Return values in another order, with the codes of the rows."""
     ordered = tuple(value for value in order if value in values)
     new_codes = [ordered.index(value) for value in values]
-    return ordered, np.array([*new_codes, UNKNOWN], dtype=np.int16)[codes]
+    return ordered, np.array([*new_codes, MISSING], dtype=np.int16)[codes]
 
 
 def _joined(
-    factorized: Sequence[tuple[tuple[Any, ...], CodeArray]],
+    factorized: Sequence[tuple[tuple[Any, ...], CodeArray]], *, name: str
 ) -> tuple[tuple[Group, ...], CodeArray]:
     """Return the joint groups of columns that occur, sorted, and the group of each row."""
     values, column_codes = zip(*factorized, strict=True)
     if len(column_codes) == 1:
         return tuple((value,) for value in values[0]), column_codes[0]
-    is_known = np.all(np.stack(column_codes) != UNKNOWN, axis=0)
+    is_known = np.all(np.stack(column_codes) != MISSING, axis=0)
     # At least 1, because a column may hold nothing but missing values.
     shape = [max(len(column_values), 1) for column_values in values]
     joint = np.zeros(column_codes[0].size, dtype=np.int64)
@@ -371,8 +469,8 @@ def _joined(
     for size, codes in zip(shape, column_codes, strict=True):
         joint = joint * size + codes
     combinations, codes_of_known = np.unique(joint[is_known], return_inverse=True)
-    _check_number(combinations.size)
-    codes = np.full(joint.size, UNKNOWN, dtype=np.int16)
+    _check_number(combinations.size, name)
+    codes = np.full(joint.size, MISSING, dtype=np.int16)
     codes[is_known] = codes_of_known
     value_indices = np.unravel_index(combinations, shape)
     group_values = [
@@ -382,8 +480,13 @@ def _joined(
     return tuple(zip(*group_values, strict=True)), codes
 
 
-def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], CodeArray]:
-    """Return the distinct values of a column, sorted, and the code of each row's value."""
+def _factorize(
+    column: Any, unknown: Sequence[Value], *, name: str
+) -> tuple[tuple[Any, ...], CodeArray]:
+    """Return the distinct values of a column, sorted, and the code of each row's value.
+
+    Dates are the texts that they are in a file.
+    """
     is_series = isinstance(column, nw.Series)
     holds_integers = not is_series and column.dtype.kind in "iu" and column.size > 0
     # Whole numbers that lie close together are counted, which is faster than sorting.
@@ -403,22 +506,22 @@ def _factorize(column: Any, unknown: Sequence[Value]) -> tuple[tuple[Any, ...], 
         values = [_plain(value) for value in column.filter(~column.is_null()).unique().to_list()]
         distinct = sorted(values, key=lambda value: (isinstance(value, str), value))
     else:
-        distinct, is_missing = _distinct_values(column)
-    _check_number(len(distinct))
+        distinct, is_missing = _distinct_values(column, name)
+    _check_number(len(distinct), name)
     # Series come with missing values null; arrays may still hold empty texts and tokens.
     missing = MissingText.of(unknown)
     is_unknown = [not is_series and str(value) in missing for value in distinct]
     known_values = [value for value, drop in zip(distinct, is_unknown, strict=True) if not drop]
-    code_of = np.where(is_unknown, UNKNOWN, np.cumsum(~np.array(is_unknown, dtype=bool)) - 1)
+    code_of = np.where(is_unknown, MISSING, np.cumsum(~np.array(is_unknown, dtype=bool)) - 1)
     if encoded is not None:
         position_of = {value: position for position, value in enumerate(distinct)}
         codes_of_first = [
-            UNKNOWN if value is None else code_of[position_of[_plain(value)]]
+            MISSING if value is None else code_of[position_of[_plain(value)]]
             for value in first_values
         ]
-        codes = np.array([*codes_of_first, UNKNOWN], dtype=np.int16).take(indices)
+        codes = np.array([*codes_of_first, MISSING], dtype=np.int16).take(indices)
         return tuple(known_values), codes
-    codes = np.full(is_missing.size, UNKNOWN, dtype=np.int16)
+    codes = np.full(is_missing.size, MISSING, dtype=np.int16)
     if is_series or len(distinct) <= MAX_COMPARED_VALUES:
         for code, value in enumerate(known_values):
             has_value = column == value
@@ -477,12 +580,12 @@ def _factorize_close(array: NDArray[Any]) -> tuple[tuple[int, ...], CodeArray]:
     shifted = array.astype(np.int64) - lowest.astype(np.int64)
     counts = np.bincount(shifted)
     distinct = np.flatnonzero(counts)
-    codes = np.full(counts.size, UNKNOWN, dtype=np.int16)
+    codes = np.full(counts.size, MISSING, dtype=np.int16)
     codes[distinct] = np.arange(distinct.size)
     return tuple(int(lowest) + int(value) for value in distinct), codes.take(shifted)
 
 
-def _distinct_values(array: NDArray[Any]) -> tuple[Any, Any]:
+def _distinct_values(array: NDArray[Any], name: str) -> tuple[Any, Any]:
     if array.dtype.kind == "f":
         is_missing = np.isnan(array)
     elif array.dtype.kind == "O":
@@ -492,7 +595,7 @@ def _distinct_values(array: NDArray[Any]) -> tuple[Any, Any]:
     try:
         return np.unique(array[~is_missing] if is_missing.any() else array), is_missing
     except TypeError:
-        raise GroupError("protected: values of several types; make them all text") from None
+        raise GroupError(f"{name}: values of several types; make them all text") from None
 
 
 def written(group: Group) -> tuple[str, ...]:
@@ -509,10 +612,10 @@ def written(group: Group) -> tuple[str, ...]:
     )
 
 
-def _check_number(count: int) -> None:
+def _check_number(count: int, name: str) -> None:
     if count > MAX_STRATA:
         raise GroupError(
-            f"the strata: {count:,} different ones, more than {MAX_STRATA:,}; the column looks "
+            f"{name}: {count:,} different strata, more than {MAX_STRATA:,}; the column looks "
             "like an identifier; make coarser strata"
         )
 
@@ -521,6 +624,8 @@ def _plain(value: Any) -> Any:
     """Return a stratum's value as a plain Python value, so that a repair can be saved as JSON."""
     if hasattr(value, "item"):
         value = value.item()
+    if isinstance(value, date):
+        return str(value)
     if not isinstance(value, str | int | float | bool):
         raise GroupError(
             f"a stratum's value is {value!r}; expected text, numbers or booleans; convert the "

@@ -19,6 +19,7 @@ from fourfifths._tables.groups import (
     assign_roles,
     check_tokens,
     choose_reference,
+    is_share,
     outcome_of,
 )
 from fourfifths._tables.load import load_rows, rows_of
@@ -26,7 +27,7 @@ from fourfifths._tables.strata import Strata, fit_strata
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.types import ColumnType, check_finite
 from fourfifths._tables.values import Reading
-from fourfifths._text import listed
+from fourfifths._text import listed, nearest
 from fourfifths.errors import ColumnError, OptionError, TableError
 
 TRAIN, TEST = "train", "test"
@@ -162,7 +163,14 @@ def read_data(
                 f"left out because not named: {listed(unnamed)} (identifiers, dates, and columns "
                 "called like a protected attribute)"
             )
-    strata, group = fit_strata(table_rows, by, bands=roles.bands, unseen="keep", small="refuse")
+    strata, group = fit_strata(
+        table_rows,
+        by,
+        bands=roles.bands,
+        unseen="keep",
+        small="refuse",
+        outcomes=() if roles.outcome is None else (roles.outcome,),
+    )
     usable, selected, favorable = outcome_of(
         frame[str(roles.outcome)],
         roles.favorable,
@@ -228,9 +236,12 @@ def split_column(table: Table, split: Split) -> str | None:
         return table.dataset.split if table.dataset else None
     if isinstance(split, str):
         if split not in table.columns:
-            raise ColumnError(f"split={split!r}: no such column (columns: {listed(table.columns)})")
+            raise ColumnError(
+                f"split={split!r}: no such column{nearest(split, table.columns)} (columns: "
+                f"{listed(table.columns)})"
+            )
         return split
-    if not 0 < split < 1:
+    if not is_share(split, "(0, 1)"):
         raise OptionError(
             f"split={split!r}: expected the share of test rows, a number between 0 and 1, or the "
             f"name of a column with the values {TRAIN!r} and {TEST!r}"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from fourfifths._arrays import Interval
 from fourfifths._results import Record, Result, flat, plain
-from fourfifths.errors import OptionError
+from fourfifths._tables.groups import check_share
 
 SCHEMA = "fourfifths/tradeoff/1"
 
@@ -144,8 +144,7 @@ class Tradeoff(Result):
         Point or None
             None if no point is clear of the threshold.
         """
-        if not 0 < impact_ratio < 1:
-            raise OptionError(f"impact_ratio={impact_ratio!r}: expected a number between 0 and 1")
+        check_share("impact_ratio", impact_ratio, "(0, 1)")
         clear = [point for point in self.points if point.clears(impact_ratio)]
         return max(clear, key=lambda point: point.utility, default=None)
 

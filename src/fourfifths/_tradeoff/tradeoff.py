@@ -9,7 +9,7 @@ from datetime import date
 from functools import cache
 from importlib import metadata
 from itertools import product
-from numbers import Integral, Real
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
@@ -23,7 +23,15 @@ from fourfifths._repair.columns.ordered import Method
 from fourfifths._repair.fitted import Scope
 from fourfifths._repair.proof import MAX_STRATA
 from fourfifths._repair.repairer import Repairer
-from fourfifths._tables.groups import days_of_ages, edges_of, favorable_names
+from fourfifths._tables.groups import (
+    check_seed,
+    check_share,
+    check_whole,
+    days_of_ages,
+    edges_of,
+    favorable_names,
+    is_share,
+)
 from fourfifths._tables.table import TableLike
 from fourfifths._text import listed
 from fourfifths._tradeoff.data import Data, Split, read_data
@@ -128,6 +136,7 @@ def tradeoff(
         random_state=random_state,
         n_jobs=n_jobs,
     )
+    confidence, random_state = float(confidence), int(random_state)
     data = read_data(
         table,
         protected=protected,
@@ -370,14 +379,11 @@ def check_options(
             raise OptionError(
                 f"{name}={values!r}: expected a list of one or more of {listed(choices)}"
             )
-    if not len(amounts) or not all(
-        isinstance(amount, Real) and 0 <= float(amount) <= 1 for amount in amounts
-    ):
+    if not len(amounts) or not all(is_share(amount, "[0, 1]") for amount in amounts):
         raise OptionError(f"amounts={amounts!r}: expected a list of numbers from 0 to 1")
-    if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number between 0 and 1")
-    for name, value, minimum in (("repeats", repeats, 1), ("random_state", random_state, 0)):
-        if value is not None and (not isinstance(value, Integral) or int(value) < minimum):
-            raise OptionError(f"{name}={value!r}: expected a whole number, {minimum} or more")
-    if not isinstance(n_jobs, Integral) or int(n_jobs) == 0:
+    check_share("confidence", confidence, "(0, 1)")
+    if repeats is not None:
+        check_whole("repeats", repeats, minimum=1)
+    check_seed(random_state)
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or int(n_jobs) == 0:
         raise OptionError(f"n_jobs={n_jobs!r}: expected a number of processes, or -1 for all cores")

@@ -38,8 +38,8 @@ def test_low_scores(shell):
         (("--select", "0"), "--select 0.0: expected a share between 0 and 1"),
         (("--score-bands", "many"), "--score-bands many: expected a number of bands, or"),
         (("--score-bands", "70,60"), "--score-bands 70.0,60.0: expected a number of bands"),
-        (("--threshold", "nan"), "--threshold nan: expected a ratio above 0"),
-        (("--threshold", "2"), "--threshold 2.0: expected a ratio above 0"),
+        (("--threshold", "nan"), "--threshold nan: expected a number above 0"),
+        (("--threshold", "2"), "--threshold 2.0: expected a number above 0"),
         (("--rule", "feldman2015", "--protected", "position"), "--reference: rule 'feldman2015'"),
     ],
 )

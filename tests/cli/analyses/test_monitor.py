@@ -56,9 +56,9 @@ def test_counts_of_people_that_are_not_whole_point_to_no_other_command(shell, tm
         f"week,sex,hired,n\n1,f,yes,{number}\n1,f,no,2\n1,m,yes,3\n1,m,no,2\n"
     )
     roles = ("--protected", "sex", "--outcome", "hired", "--reference", "m")
-    answer = shell("monitor", "w.csv", "--batch", "week", "--weights", "n", *roles)
+    answer = shell("monitor", "w.csv", "--batch", "week", "--persons", "n", *roles)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith("fourfifths: --weights n: expected a whole number of persons")
+    assert answer.err.startswith("fourfifths: --persons n: expected a whole number of persons")
     assert "--weights-are" not in answer.err
 
 

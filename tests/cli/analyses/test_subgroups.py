@@ -70,7 +70,7 @@ def test_a_note_on_quantiles_names_the_option(shell, tmp_path):
         (("--min-rows", "300"), "--min-rows 300: no subgroup has that many rows"),
         (("--columns", "site"), "--columns site: no such column in h.csv"),
         (("--quantiles", "1"), "--quantiles 1: expected a whole number from 2 to 50"),
-        (("--show", "0"), "--show 0: expected a whole number of 1 or more"),
+        (("--show", "0"), "--show 0: expected a whole number, 1 or more"),
     ],
 )
 def test_an_error_is_one_line_with_the_remedy(subgroups, arguments, message):

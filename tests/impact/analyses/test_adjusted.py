@@ -180,7 +180,7 @@ def test_several_columns_are_measured_alone_and_jointly():
     result = adjust(protected=["sex", "job"], controls="years")
     assert [attribute.name for attribute in result.attributes] == ["sex", "job", "sex & job"]
     assert result["sex", "job"].parameters == 7
-    with pytest.raises(KeyError, match="no attribute 'F'"):
+    with pytest.raises(KeyError, match="no protected attribute 'F'"):
         result["F"]
     with pytest.raises(KeyError, match="no group 'Z'"):
         result["sex"]["Z"]

@@ -317,7 +317,7 @@ def test_more_scores_further_down_the_table():
         ({"score_bands": 1}, OptionError, "score_bands=1: expected a number of bands, 2 or more"),
         ({"score_bands": [3, 2]}, OptionError, "each larger than the one before"),
         ({"score_bands": "ten"}, OptionError, "score_bands='ten'"),
-        ({"threshold": 0}, OptionError, "threshold=0: expected a ratio above 0"),
+        ({"threshold": 0}, OptionError, "threshold=0: expected a number above 0"),
         ({"confidence": 1}, OptionError, "confidence=1: expected a number from 0.5"),
         ({"rule": "feldman2015"}, GroupError, "designated group"),
         ({"reference": "boys"}, GroupError, "reference='boys': not among the groups"),
@@ -362,7 +362,7 @@ def test_one_record_per_cut_and_group():
 
 
 def test_a_key_that_is_neither_attribute_nor_group():
-    with pytest.raises(KeyError, match="no group 'x' of 'group'; its groups are 'men', 'women'"):
+    with pytest.raises(KeyError, match="no group 'x'; there are 'men', 'women'"):
         measure(HAND)["x"]
     both = fourfifths.cuts(random_scores(rows=16), protected=["sex", "race"], score="score")
     assert both["sex", "race"].name == "sex & race"

@@ -57,7 +57,7 @@ def test_batches_are_weighed_in_the_order_of_time():
 def test_a_table_of_counts_is_the_same():
     counts = TABLE.value_counts().rename("people").reset_index()
     whole = fourfifths.monitor(TABLE, batch="week", **ROLES)
-    assert fourfifths.monitor(counts, batch="week", weights="people", **ROLES) == whole
+    assert fourfifths.monitor(counts, batch="week", persons="people", **ROLES) == whole
 
 
 def test_several_groups_share_the_error():

@@ -232,11 +232,11 @@ def test_the_same_seed_gives_the_same_answer():
     ("options", "error", "message"),
     [
         ({"depth": 4}, OptionError, "depth=4: expected a whole number from 1 to 3"),
-        ({"min_rows": 0}, OptionError, "min_rows=0: expected a whole number of 1 or more"),
+        ({"min_rows": 0}, OptionError, "min_rows=0: expected a whole number, 1 or more"),
         ({"show": True}, OptionError, "show=True: expected a whole number"),
         ({"order": "p"}, OptionError, "order='p': expected one of"),
         ({"confidence": 0.7}, OptionError, "confidence=0.7: expected a number from 0.8"),
-        ({"threshold": 2}, OptionError, "threshold=2: expected a ratio"),
+        ({"threshold": 2}, OptionError, "threshold=2: expected a number above 0"),
         ({"columns": "sex"}, ColumnError, "columns='sex': is searched already"),
         ({"columns": "Age"}, ColumnError, "columns='Age': no such column"),
         ({"columns": "hired"}, ColumnError, "the same column cannot be both"),

@@ -246,6 +246,14 @@ def test_counts_of_a_large_table_are_of_all_its_rows(frame, table):
     assert counts.sum(axis=1).tolist() == [table["sex"].to_pylist().count(g) for g in ("F", "M")]
 
 
+def test_repeated_header_is_no_stratum_on_spark(spark):
+    rows = [*[("F", "a", "yes"), ("M", "b", "no")] * 20, *[("sex", "school", "hired")] * 4]
+    numbered = [(number, *row) for number, row in enumerate(rows)]
+    frame = spark.createDataFrame(numbered, ["id", "sex", "school", "hired"])
+    with pytest.raises(TableError, match="'sex', 'hired': 4 rows have the names of the columns"):
+        fit_on_spark(repairer(columns=["school"], key="id"), frame, None, None, max_rows=10)
+
+
 def test_input_that_spark_cannot_repair(frame, spark):
     with pytest.raises(OutcomeError, match=r"y: .*name the column of the outcome, keep='...'"):
         repairer().fit(frame, [1])

@@ -13,6 +13,7 @@ from fourfifths._cli.options import (
     Favorable,
     Outcome,
     OutputOptions,
+    Persons,
     ReadingOptions,
     Unknown,
     bands,
@@ -65,10 +66,7 @@ def monitor(
         float | None,
         typer.Option(metavar="N", help="1 minus the chance of ever being wrong. [default: 0.95]"),
     ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="A column of counts of people, of an aggregated table."),
-    ] = None,
+    persons: Persons = None,
     band: Band = None,
     unknown: Unknown = None,
     reading: ReadingOptions,
@@ -85,9 +83,9 @@ def monitor(
     from fourfifths._impact.analyses.monitor import add_batch
     from fourfifths._impact.analyses.monitor import monitor as weigh
 
-    if add is not None and (batch is not None or weights is not None):
+    if add is not None and (batch is not None or persons is not None):
         raise OptionError(
-            "--add: counts a whole file as one batch; leave --batch and --weights out"
+            "--add: counts a whole file as one batch; leave --batch and --persons out"
         )
     if add is None and name is not None:
         raise OptionError("--name: names the batch that is added; it needs --add")
@@ -107,9 +105,9 @@ def monitor(
     if add is not None:
         result = add_batch(source, reading.open(add), name=name, **settings)
     elif batch is not None:
-        result = weigh(reading.open(source), batch=batch, weights=weights, **settings)
+        result = weigh(reading.open(source), batch=batch, persons=persons, **settings)
     else:
-        result = weigh(source, weights=weights, **settings)
+        result = weigh(source, persons=persons, **settings)
     output.deliver(result, source)
     is_below = any(group.below_since is not None for group in result.groups)
     raise typer.Exit(FAILED if fail_on is not None and is_below else 0)

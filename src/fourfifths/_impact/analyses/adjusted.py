@@ -13,7 +13,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, Interval
 from fourfifths._impact.analyses.counted import check_persons, count_persons, with_meant_values
-from fourfifths._results import Record, Result, flat, plain
+from fourfifths._results import Record, Result, attribute_or_group, entry_of, flat, plain
 from fourfifths._stats.adjusted import AdjustedRates, adjusted_rates
 from fourfifths._tables.counts import MISSING, Counts, check_one_row_per_person
 from fourfifths._tables.groups import (
@@ -21,6 +21,7 @@ from fourfifths._tables.groups import (
     Roles,
     assign_roles,
     attributes,
+    check_share,
     choose_favorable,
     choose_reference,
     favorable_cells,
@@ -148,12 +149,9 @@ class AttributeAdjusted(Result):
     confidence: float
     groups: tuple[GroupAdjusted, ...]
 
-    def __getitem__(self, group: str) -> GroupAdjusted:
-        """Return a group by its name."""
-        for entry in self.groups:
-            if entry.group == str(group):
-                return entry
-        raise KeyError(f"no group {group!r}; there are {listed(g.group for g in self.groups)}")
+    def __getitem__(self, group: object) -> GroupAdjusted:
+        """Return a group by its name or value; a joint group also by the tuple of its values."""
+        return entry_of({entry.group: entry for entry in self.groups}, group, "group")
 
     def to_records(self) -> list[Record]:
         """Return one flat record per group."""
@@ -196,15 +194,9 @@ class Adjusted(Result):
     attributes: tuple[AttributeAdjusted, ...]
     notes: tuple[str, ...]
 
-    def __getitem__(self, name: str | tuple[str, ...]) -> Any:
-        """Return an attribute; with one protected column, a group of it."""
-        named = {attribute.name: attribute for attribute in self.attributes}
-        key = " & ".join(name) if isinstance(name, tuple) else name
-        if key in named:
-            return named[key]
-        if len(self.attributes) == 1:
-            return self.attributes[0][key]
-        raise KeyError(f"no attribute {key!r}; there are {listed(named)}")
+    def __getitem__(self, key: object) -> Any:
+        """Return a protected attribute by name or, if there is only one, a group of it."""
+        return attribute_or_group(self.attributes, key)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/adjusted.schema.json describes it."""
@@ -298,8 +290,7 @@ def adjusted(
         for argument in (controls, categories)
     )
     check_names(names, category_names)
-    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
+    confidence = check_share("confidence", confidence, "[0.5, 1)")
 
     opened = open_table(table).without_empty_rows()
     check_persons(opened, persons, protected=protected)

@@ -11,8 +11,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
-from fourfifths._results import Record, Result, flat
+from fourfifths._results import Record, Result, entry_of, flat
 from fourfifths._tables.counts import names_total
+from fourfifths._tables.groups import check_whole
 from fourfifths._tables.table import TableLike, Value, open_table
 from fourfifths._tables.values import folded, means_not_known
 from fourfifths._text import listed, number_text
@@ -141,12 +142,9 @@ class Check(Result):
     statements: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def __getitem__(self, group: str) -> CheckedGroup:
-        """Return a group by its name."""
-        for checked in self.groups:
-            if checked.group == group:
-                return checked
-        raise KeyError(f"no group {group!r}; there are {listed(row.group for row in self.groups)}")
+    def __getitem__(self, group: object) -> CheckedGroup:
+        """Return a group by its name or value."""
+        return entry_of({checked.group: checked for checked in self.groups}, group, "group")
 
     def to_records(self) -> list[Record]:
         """Return one flat record for each group."""
@@ -235,8 +233,8 @@ def check(
         ("unknown_selected", unknown_selected),
         ("total", total),
     ):
-        if people is not None and (not isinstance(people, int) or people < 0):
-            raise OptionError(f"{argument}={people!r}: expected a whole number, 0 or more")
+        if people is not None:
+            check_whole(argument, people, minimum=0)
     if unknown_selected is not None and unknown_selected > (unknown_count or 0):
         raise OptionError(
             f"unknown_selected={unknown_selected}: is more than unknown_count={unknown_count or 0}"

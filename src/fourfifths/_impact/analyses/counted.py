@@ -75,9 +75,7 @@ def count_persons(
             table, keys, weights=roles.weights, weights_are="sampling", max_cells=max_cells
         )
     else:
-        counts = count_whole_persons(
-            table, keys, persons=roles.weights, argument="persons", max_cells=max_cells
-        )
+        counts = count_whole_persons(table, keys, persons=roles.weights, max_cells=max_cells)
     return as_meant(counts, roles, opened)
 
 
@@ -86,7 +84,6 @@ def count_whole_persons(
     keys: Sequence[str],
     *,
     persons: str | None,
-    argument: str,
     max_cells: int = MAX_CELLS,
 ) -> Counts:
     """Count, where a column may say how many persons a row stands for, and nothing else.
@@ -97,8 +94,6 @@ def count_whole_persons(
     keys : sequence of str
     persons : str or None
         The column, of numbers.
-    argument : str
-        What the column is called in errors: there is no choice of sampling weights to point to.
     max_cells : int
     """
     try:
@@ -107,7 +102,7 @@ def count_whole_persons(
         if persons is None:
             raise
         raise WeightsError(
-            f"{argument}={persons!r}: expected a whole number of persons, 0 or more, in each "
+            f"persons={persons!r}: expected a whole number of persons, 0 or more, in each "
             "row, and not 0 in all; correct the column, or leave it out if a row is one person"
         ) from error
 

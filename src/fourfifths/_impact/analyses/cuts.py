@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -21,11 +22,11 @@ from fourfifths._impact.analyses.counted import (
 )
 from fourfifths._impact.analyses.score_counts import ScoreCounts, count_scores
 from fourfifths._impact.compare import reference_candidates
-from fourfifths._impact.impact import check_confidence, get_rule
+from fourfifths._impact.impact import get_rule
 from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
-from fourfifths._results import Record, Result
+from fourfifths._results import Record, Result, attribute_or_group, entry_of
 from fourfifths._stats.cuts import rate_margin, ratio_band, runs
 from fourfifths._stats.proportions import divide, ratio_interval
 from fourfifths._tables.counts import MISSING
@@ -35,7 +36,9 @@ from fourfifths._tables.groups import (
     Tally,
     assign_roles,
     attributes,
+    check_share,
     choose_reference,
+    is_share,
 )
 from fourfifths._tables.table import TableLike, open_table
 from fourfifths._text import number_text, rows_have
@@ -165,11 +168,7 @@ class AttributeCuts(Result):
 
     def __getitem__(self, group: object) -> GroupCuts:
         """Return a group by its name."""
-        for entry in self.groups:
-            if entry.group == str(group):
-                return entry
-        names = ", ".join(repr(entry.group) for entry in self.groups)
-        raise KeyError(f"no group {group!r} of {self.name!r}; its groups are {names}")
+        return entry_of({entry.group: entry for entry in self.groups}, group, "group")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the attribute, ready for JSON."""
@@ -241,13 +240,7 @@ class Cuts(Result):
 
     def __getitem__(self, key: object) -> Any:
         """Return a protected attribute by name or, if there is only one, a group of it."""
-        for attribute in self.attributes:
-            if key == attribute.name or key == attribute.protected:
-                return attribute
-        if len(self.attributes) == 1:
-            return self.attributes[0][key]
-        names = ", ".join(repr(attribute.name) for attribute in self.attributes)
-        raise KeyError(f"no protected attribute {key!r}; there are {names}")
+        return attribute_or_group(self.attributes, key)
 
     @property
     def sign(self) -> str:
@@ -389,9 +382,8 @@ def cuts(
     (76.6, 1)
     """
     profile = get_rule(rule)
-    if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-        raise OptionError(f"threshold={threshold!r}: expected a ratio above 0, and 1 at most")
-    check_confidence(confidence)
+    threshold = check_share("threshold", threshold, "(0, 1]")
+    confidence = check_share("confidence", confidence, "[0.5, 1)")
     check_select(select)
     edges = check_score_bands(score_bands)
 
@@ -417,8 +409,10 @@ def cuts(
     persons_per_level = sums(levels[has_score], counts.rows[has_score], scored.lowest.size)
     selected = beyond_cut(persons_per_level, lower_is_better=lower_is_better)
     cut_scores = scored.highest[::-1] if lower_is_better else scored.lowest
-    if isinstance(score_bands, int):
-        edges = equal_band_edges(scored.lowest, persons_per_level, band_count=score_bands)
+    if is_band_count(score_bands):
+        edges = equal_band_edges(
+            scored.lowest, persons_per_level, band_count=int(cast(int, score_bands))
+        )
     measured = tuple(
         measure_cuts(
             attribute,
@@ -481,21 +475,27 @@ def check_select(select: float | None) -> None:
     """Raise if the number to select is neither a share nor a whole number of persons."""
     if select is None:
         return
-    is_number = isinstance(select, int | float) and not isinstance(select, bool)
-    if not is_number or not (0 < select < 1 or (select >= 1 and float(select).is_integer())):
+    is_persons = is_share(select, "(0, inf)") and select >= 1 and float(select).is_integer()
+    if not is_share(select, "(0, 1)") and not is_persons:
         raise OptionError(
             f"select={select!r}: expected a share between 0 and 1, or a whole number of persons"
         )
+
+
+def is_band_count(score_bands: Any) -> bool:
+    """Return whether a number of score bands was named, and not their edges."""
+    is_whole = isinstance(score_bands, Integral) and not isinstance(score_bands, bool)
+    return is_whole and score_bands >= 2
 
 
 def check_score_bands(score_bands: int | Sequence[float] | None) -> tuple[float, ...]:
     """Return the edges of score bands that were named; none where their number was."""
     if score_bands is None:
         return ()
-    if isinstance(score_bands, int) and not isinstance(score_bands, bool) and score_bands >= 2:
+    if is_band_count(score_bands):
         return ()
-    if not isinstance(score_bands, int | float | str):
-        edges = tuple(float(edge) for edge in score_bands)
+    if not isinstance(score_bands, Real | str):
+        edges = tuple(float(edge) for edge in cast(Sequence[float], score_bands))
         if edges and edges == tuple(sorted(set(edges))) and np.all(np.isfinite(edges)):
             return edges
     raise OptionError(

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from fourfifths._arrays import FloatArray, Interval
-from fourfifths._impact.analyses.counted import count_whole_persons
+from fourfifths._impact.analyses.counted import check_persons, count_whole_persons
 from fourfifths._impact.analyses.monitor_log import Batch, MonitorLog, read_log
-from fourfifths._results import Record, Result, flat
+from fourfifths._results import Record, Result, entry_of, flat
 from fourfifths._stats.monitor import (
     LARGEST_LOG,
     adjusted_log_evidence,
@@ -29,6 +29,7 @@ from fourfifths._tables.groups import (
     as_meant,
     assign_roles,
     attributes,
+    check_share,
     choose_favorable,
     favorable_cells,
     favorable_names,
@@ -159,13 +160,9 @@ class Monitor(Result):
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
 
-    def __getitem__(self, group: str) -> MonitoredGroup:
-        """Return a group by its name."""
-        for monitored in self.groups:
-            if monitored.group == str(group):
-                return monitored
-        names = ", ".join(repr(monitored.group) for monitored in self.groups)
-        raise KeyError(f"no group {group!r} of {self.protected!r}; its groups are {names}")
+    def __getitem__(self, group: object) -> MonitoredGroup:
+        """Return a group by its name or value."""
+        return entry_of({monitored.group: monitored for monitored in self.groups}, group, "group")
 
     def to_records(self) -> list[Record]:
         """Return one flat record for each group and batch."""
@@ -185,7 +182,7 @@ def monitor(
     favorable: Any = None,
     reference: Any = None,
     threshold: float | None = None,
-    weights: str | None = None,
+    persons: str | None = None,
     bands: Mapping[str, Sequence[float]] | None = None,
     unknown: str | Sequence[Any] = (),
     confidence: float | None = None,
@@ -212,8 +209,8 @@ def monitor(
         highest rate after the fact would make the evidence too strong.
     threshold : float
         The line; by default 0.8.
-    weights : str, optional
-        A column of counts, if the table is aggregated.
+    persons : str, optional
+        A column of numbers of persons, if the table is aggregated.
     bands, unknown : optional
         As for `fourfifths.impact`.
     confidence : float
@@ -231,14 +228,14 @@ def monitor(
     ...     }
     ... )
     >>> result = monitor(
-    ...     table, batch="week", protected="sex", outcome="hired", reference="m", weights="people"
+    ...     table, batch="week", protected="sex", outcome="hired", reference="m", persons="people"
     ... )
     >>> women = result["f"]
     >>> women.finding, women.below_since, round(women.impact_ratio, 2)
     ('below', '2', 0.48)
     """
     if batch is None:
-        if not isinstance(table, str | os.PathLike) or weights is not None:
+        if not isinstance(table, str | os.PathLike) or persons is not None:
             raise OptionError(
                 "batch: name the column that says which batch a row belongs to; it may be omitted "
                 "only for the path of a log that add_batch wrote"
@@ -258,17 +255,18 @@ def monitor(
 
     threshold, confidence = level(threshold, confidence)
     opened = open_table(table).without_empty_rows()
+    check_persons(opened, persons, protected=protected)
     roles = monitored_roles(
         opened,
         protected=protected,
         outcome=outcome,
         favorable=favorable,
         reference=reference,
-        weights=weights,
+        weights=persons,
         bands=bands,
         unknown=unknown,
     )
-    if opened.column(batch, "batch") in (*roles.protected, roles.outcome, weights):
+    if opened.column(batch, "batch") in (*roles.protected, roles.outcome, persons):
         raise ColumnError(f"batch={batch!r}: the column has another role already")
 
     table_counts = count_groups(opened, roles, batch=batch)
@@ -413,11 +411,10 @@ def level(threshold: float | None, confidence: float | None) -> tuple[float, flo
     """Return the line and the confidence, or raise unless they are possible."""
     threshold = DEFAULT_THRESHOLD if threshold is None else threshold
     confidence = DEFAULT_CONFIDENCE if confidence is None else confidence
-    if not isinstance(threshold, int | float) or not 0 < threshold < math.inf:
-        raise OptionError(f"threshold={threshold!r}: expected a number above 0, like 0.8")
-    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.5 to below 1")
-    return float(threshold), float(confidence)
+    return (
+        check_share("threshold", threshold, "(0, inf)"),
+        check_share("confidence", confidence, "[0.5, 1)"),
+    )
 
 
 def monitored_roles(table: Table, *, protected: Any, reference: Any, **roles: Any) -> Roles:
@@ -439,12 +436,12 @@ def count_groups(table: Table, roles: Roles, *, batch: str | None = None) -> Cou
     """Count the rows of each group and outcome, in each batch."""
     prepared = prepare(table, roles)
     if roles.weights:
-        prepared = prepared.with_numbers(roles.weights, "weights")
+        prepared = prepared.with_numbers(roles.weights, "persons")
     keys = [*roles.protected, str(roles.outcome)]
     if batch is not None:
         prepared = prepared.with_missing([batch], roles.unknown)
         keys.append(batch)
-    counts = count_whole_persons(prepared, keys, persons=roles.weights, argument="weights")
+    counts = count_whole_persons(prepared, keys, persons=roles.weights)
     if batch is not None:
         return as_meant(counts, roles, table)
     # The same, but a token for "not known" need not occur in every batch of a log.

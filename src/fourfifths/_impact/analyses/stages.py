@@ -21,17 +21,19 @@ from fourfifths._impact.analyses.counted import (
     merged_notes,
     with_meant_values,
 )
-from fourfifths._impact.impact import check_confidence, get_rule
+from fourfifths._impact.impact import get_rule
 from fourfifths._impact.profiles import DEFAULT_RULE, RuleName
 from fourfifths._impact.result import Impact
 from fourfifths._impact.rules import Rule
-from fourfifths._results import Record, Result
+from fourfifths._results import Record, Result, entry_of
 from fourfifths._tables.counts import MISSING, Counts, WeightKind
 from fourfifths._tables.groups import (
     PLAIN_ANSWERS,
     PLAIN_PAIRS,
     Roles,
     assign_roles,
+    check_choice,
+    check_share,
     protected_columns,
     unfavorable_words,
 )
@@ -136,7 +138,7 @@ class Stages(Result):
         """The steps, and then the bottom line."""
         return (*self.steps, self.bottom_line)
 
-    def __getitem__(self, stage: str) -> Any:
+    def __getitem__(self, stage: object) -> Any:
         """Return the `Impact` of the step to a stage, or of the "bottom line".
 
         Raises
@@ -145,11 +147,10 @@ class Stages(Result):
             If there is no such stage, or no comparison could be made at it.
         """
         named = {step.stage: step for step in self.steps} | {BOTTOM_LINE: self.bottom_line}
-        if stage not in named:
-            raise KeyError(f"no stage {stage!r}; there are {listed(named)}")
-        if named[stage].impact is None:
-            raise KeyError(f"{stage!r} has no comparison: {named[stage].why}")
-        return named[stage].impact
+        step = entry_of(named, stage, "stage")
+        if step.impact is None:
+            raise KeyError(f"{stage!r} has no comparison: {step.why}")
+        return step.impact
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, ready for JSON; docs/schema/stages.schema.json describes it."""
@@ -272,9 +273,8 @@ def stages(
         ("blank", blank, get_args(BlankMeans)),
         ("skips", skips, get_args(Skips)),
     ):
-        if value not in choices:
-            raise OptionError(f"{argument}={value!r}: expected one of {listed(choices)}")
-    check_confidence(confidence)
+        check_choice(argument, value, choices)
+    confidence = check_share("confidence", confidence, "[0.5, 1)")
     if persons is not None and weights is not None:
         raise OptionError(
             f"persons={persons!r}, weights={weights!r}: give one of them; a number says how many "

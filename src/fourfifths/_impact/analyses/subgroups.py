@@ -30,6 +30,10 @@ from fourfifths._tables.groups import (
     Roles,
     as_meant,
     assign_roles,
+    check_choice,
+    check_seed,
+    check_share,
+    check_whole,
     choose_favorable,
     favorable_cells,
     favorable_names,
@@ -39,7 +43,7 @@ from fourfifths._tables.groups import (
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import NUMBER, is_date, is_text
 from fourfifths._text import alternatives, listed, number_text, rows_have
-from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
+from fourfifths.errors import ColumnError, GroupError, TableError
 
 Order = Literal["ratio", "limit"]
 AdjustedBy = Literal["permutation", "bonferroni"]
@@ -339,15 +343,14 @@ def subgroups(
     ('sex F & age older', 0.158, 6)
     """
     names = (columns,) if isinstance(columns, str) else tuple(columns)
-    check_options(
-        depth=depth, min_rows=min_rows, quantiles=quantiles, show=show, random_state=random_state
-    )
-    if order not in get_args(Order):
-        raise OptionError(f"order={order!r}: expected one of {listed(get_args(Order))}")
-    if not isinstance(threshold, int | float) or not 0 < threshold <= 1:
-        raise OptionError(f"threshold={threshold!r}: expected a ratio above 0, and 1 at most")
-    if not isinstance(confidence, int | float) or not 0.8 <= confidence < 1:
-        raise OptionError(f"confidence={confidence!r}: expected a number from 0.8 to below 1")
+    depth = check_whole("depth", depth, minimum=1, maximum=MAX_DEPTH)
+    min_rows = check_whole("min_rows", min_rows, minimum=1)
+    quantiles = check_whole("quantiles", quantiles, minimum=2, maximum=MAX_VALUES)
+    show = check_whole("show", show, minimum=1)
+    random_state = check_seed(random_state)
+    check_choice("order", order, get_args(Order))
+    threshold = check_share("threshold", threshold, "(0, 1]")
+    confidence = check_share("confidence", confidence, "[0.8, 1)")
 
     opened = open_table(table).without_empty_rows()
     check_persons(opened, persons, protected=protected)
@@ -472,23 +475,6 @@ def subgroups(
     return replace(result, notes=(*cells.notes, *search_notes(result, cells)))
 
 
-def check_options(**options: Any) -> None:
-    """Raise if a number is not a whole one in its range."""
-    ranges = {
-        "depth": (1, MAX_DEPTH),
-        "min_rows": (1, None),
-        "quantiles": (2, MAX_VALUES),
-        "show": (1, None),
-        "random_state": (0, None),
-    }
-    for name, value in options.items():
-        low, high = ranges[name]
-        is_whole = isinstance(value, int) and not isinstance(value, bool)
-        if not is_whole or value < low or (high is not None and value > high):
-            limits = f"from {low} to {high}" if high is not None else f"of {low} or more"
-            raise OptionError(f"{name}={value!r}: expected a whole number {limits}")
-
-
 def check_columns(
     table: Table, columns: Sequence[str], *, protected: Sequence[str], dates: Mapping[str, Any]
 ) -> None:
@@ -593,9 +579,7 @@ def count_cells(table: Table, roles: Roles, *, depth: int) -> Cells:
             protected=columns,
             bands={column: cut for column, cut in roles.bands.items() if column in columns},
         )
-        counts = count_whole_persons(
-            prepared, [*columns, outcome], persons=roles.weights, argument="persons"
-        )
+        counts = count_whole_persons(prepared, [*columns, outcome], persons=roles.weights)
         if roles.weights is None and columns == roles.protected:
             check_one_row_per_person(table, counts, [*columns, outcome])
         return as_meant(counts, counted, table)

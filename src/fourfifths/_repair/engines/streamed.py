@@ -46,7 +46,14 @@ from fourfifths._tables.files import room_for_temporary_files
 from fourfifths._tables.groups import read_bands
 from fourfifths._tables.identity import key_words, repeated_key
 from fourfifths._tables.load import Output, RecordOutput, Rows
-from fourfifths._tables.strata import Strata, Unseen, fit_strata, stratum_columns, stratum_names
+from fourfifths._tables.strata import (
+    Strata,
+    Unseen,
+    fit_strata,
+    stratum_argument,
+    stratum_columns,
+    stratum_names,
+)
 from fourfifths._tables.types import AskedType, ColumnType
 from fourfifths.errors import GroupError
 
@@ -196,7 +203,9 @@ def identify(
         without_stratum = np.flatnonzero(codes < 0)
         if without_stratum.size and not unseen_rows:
             row = int(without_stratum[0])
-            _, columns = stratum_columns(rows, strata.by, values=None, bands=strata.bands)
+            _, columns = stratum_columns(
+                rows, strata.by, values=None, bands=strata.bands, argument=strata.argument
+            )
             value = " & ".join(str(column[row]) for column in columns)
             first_unseen = value, rows.first_row + row
         unseen_rows += without_stratum.size
@@ -284,16 +293,17 @@ class ScannedFit:
         notes: list[str] = []
         by = stratum_names(repairer.protected, repairer.stratify_by)
         assert by is not None
-        stratum_cells = engine.cells.of(by)
         strata, _ = fit_strata(
-            stratum_cells.rows,
+            engine.cells.rows,
             by,
             bands=read_bands(repairer.bands, repairer.ages),
             unseen=repairer.unseen,
             small=repairer.small,
-            row_counts=stratum_cells.row_counts,
+            row_counts=engine.cells.row_counts,
+            argument=stratum_argument(repairer.stratify_by),
+            outcomes=repairer._outcome_names,
         )
-        notes += stratum_cells.rows.value_notes
+        notes += engine.cells.rows.value_notes
         column_types = engine.types(asked, notes)
         outcomes = [_outcome_values(engine, name, notes) for name in repairer._outcome_names]
         beta = repairer.beta
