@@ -268,6 +268,15 @@ def test_input_that_spark_cannot_repair(frame, spark):
         Repairer("gender", keep="hired").fit(frame)
 
 
+@pytest.mark.parametrize("options", [{}, {"scope": "column", "keep": None, "favorable": None}])
+def test_empty_table_without_a_key_is_repaired(frame, table, options):
+    fitted = repairer(columns=["a.b"], **options).fit(table)
+    for empty in (frame.filter("1 = 0"), frame.limit(0)):
+        repaired = fitted.transform(empty).toArrow()
+        assert repaired.num_rows == 0
+        assert repaired.column_names == table.column_names
+
+
 def test_stratum_that_was_not_fitted_is_one_line(frame, table):
     fitted = Repairer("sex", columns=["a.b"], key="id", keep="hired", blocks=4)
     fitted.fit(table.filter(table["sex"].is_valid()))
