@@ -277,6 +277,22 @@ def test_empty_table_without_a_key_is_repaired(frame, table, options):
         assert repaired.column_names == table.column_names
 
 
+def test_repeated_name_and_type_that_python_does_not_have_are_one_line(frame):
+    from pyspark.sql import functions
+
+    twice = frame.select("*", "school")
+    roles = {"protected": "sex", "outcome": "hired", "favorable": "yes"}
+    for work in (impact, certify):
+        with pytest.raises(TableError, match="the table: a column name occurs twice: 'school'"):
+            work(twice, **roles)
+    with pytest.raises(TableError, match="X: a column name occurs twice: 'school'"):
+        repairer().fit(twice)
+    timed = frame.withColumn("for", functions.expr("interval '1' month"))
+    assert impact(timed, **roles).rows == 400
+    with pytest.raises(ColumnError, match=r"X: column 'for' holds interval month.*df.drop"):
+        repairer().fit(timed)
+
+
 def test_stratum_that_was_not_fitted_is_one_line(frame, table):
     fitted = Repairer("sex", columns=["a.b"], key="id", keep="hired", blocks=4)
     fitted.fit(table.filter(table["sex"].is_valid()))

@@ -50,13 +50,22 @@ class SparkTable:
     @property
     def empty(self) -> Rows:
         """No rows, with the columns and their types."""
-        from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 
         with one_line_errors():
             names = self.frame.columns
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise TableError(f"X: a column name occurs twice: {twice!r}; rename one")
+        for column in self.frame.schema:
+            try:
+                to_arrow_type(column.dataType, timezone="UTC")
+            except TypeError as error:
+                raise ColumnError(
+                    f"X: column {column.name!r} holds {column.dataType.simpleString()}, which "
+                    "Spark cannot send to Python; convert it, for example with cast('string'), or "
+                    "leave it out, df.drop(...)"
+                ) from error
         return self.rows(to_arrow_schema(self.frame.schema, timezone="UTC").empty_table())
 
     def rows(self, table: Any) -> Rows:
