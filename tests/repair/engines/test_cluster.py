@@ -277,6 +277,30 @@ def test_empty_table_without_a_key_is_repaired(frame, table, options):
         assert repaired.column_names == table.column_names
 
 
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+@pytest.mark.parametrize("names", [("id", "ID"), ("ID", "id")])
+def test_names_that_differ_in_case_only_are_told_apart_in_a_large_table(
+    frame, table, tmp_path, names, scope
+):
+    """The first of the names is the key; the second has ties, and comes before it."""
+    key, twin = names
+    plain = frame.toDF(*"abcdefg")
+    names = [twin, "SEX", key, *table.column_names[1:]]
+    wide = plain.select("d", "e", *"abcdefg").toDF(*names)
+    renamed = table.select([3, 4, *range(7)]).rename_columns(names)
+    options = {"columns": ["a.b", twin], "scope": scope, "key": key}
+    if scope == "column":
+        options |= {"keep": None, "favorable": None}
+    in_memory, on_spark = repairer(**options).fit(renamed), repairer(**options)
+    fit_on_spark(on_spark, wide, None, None, max_rows=399)
+    in_memory.save(tmp_path / "memory.json")
+    on_spark.save(tmp_path / "spark.json")
+    if scope == "column":
+        assert (tmp_path / "spark.json").read_text() == (tmp_path / "memory.json").read_text()
+    assert on_spark.strata_ == in_memory.strata_
+    assert on_spark.column_types_ == in_memory.column_types_
+
+
 def test_repeated_name_and_type_that_python_does_not_have_are_one_line(frame):
     from pyspark.sql import functions
 
