@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from sql_rows import hostile_rows, hostile_texts, refused_columns, repaired_columns
 
 from fourfifths import Repairer, certify, impact, report
 from fourfifths._effect.effect import AuditRoles
@@ -185,6 +186,55 @@ def test_sql_of_blocks_stops_in_spark(tables, spark):
     frame.createOrReplaceTempView("data")
     with pytest.raises(PySparkException, match="a row is at a cut"):
         spark.sql(fitted.to_sql("spark")).collect()
+
+
+def bits(column):
+    return [cell.hex() if isinstance(cell, float) else cell for cell in column.to_pylist()]
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "geometric", "amount": 0.3}])
+@pytest.mark.parametrize("are_escaped", ["false", "true"])
+def test_hostile_texts_and_all_types_are_repaired_by_sql_in_spark(spark, options, are_escaped):
+    # Spark would put its own name and master here.
+    strata = ["local", "${spark.app.name}", "pyspark-shell", *hostile_texts(3, 1)]
+    grades = ["${spark.master}", "local[2]", *hostile_texts(6, 2)]
+    table, new = (hostile_rows(seed, strata=strata, grades=grades) for seed in (0, 1))
+    fitted = Repairer(
+        "group",
+        columns=repaired_columns(grades),
+        scope="column",
+        ties="mid",
+        levels=5,
+        unseen="keep",
+        exact_values=True,
+        **options,
+    ).fit(table)
+    spark.conf.set("spark.sql.parser.escapedStringLiterals", are_escaped)
+    try:
+        for rows in (table, new):
+            spark.createDataFrame(rows).coalesce(1).createOrReplaceTempView("data")
+            written = spark.sql(fitted.to_sql("spark", table=["data"])).toArrow()
+            expected = fitted.transform(rows)
+            assert options or not expected["grade"].equals(rows["grade"])
+            for name in expected.column_names:
+                assert bits(written[name]) == bits(expected[name]), name
+                is_narrow = expected[name].type == pa.int8()
+                assert written[name].type == (pa.int64() if is_narrow else expected[name].type)
+    finally:
+        spark.conf.unset("spark.sql.parser.escapedStringLiterals")
+
+
+def test_types_that_transform_writes_otherwise_stop_sql_in_spark(spark):
+    from pyspark.errors import PySparkException
+
+    group = pa.array(["F", "M"] * 60)
+    for fitted, new, message in refused_columns(120).values():
+        repairer = Repairer("group", columns=["a"], scope="column", ties="mid", levels=5)
+        repairer.fit(pa.table({"group": group, "a": fitted}))
+        frame = spark.createDataFrame(pa.table({"group": group, "a": new}))
+        frame.createOrReplaceTempView("data")
+        with pytest.raises(PySparkException, match=f"column 'a': {message}"):
+            spark.sql(repairer.to_sql("spark")).collect()
 
 
 def test_report(spark, tmp_path):

@@ -115,3 +115,19 @@ def test_one_row_is_explained_as_it_is_transformed() -> None:
     [cell] = explanation.cells
     out = transform(fitted(), row, CODES[[2]], method="geometric", amount=0.5)
     assert cell.repaired == out["score"].iloc[0] == (3 + 16.5) / 2
+
+
+@pytest.mark.parametrize("unseen", ["error", "keep"])
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+def test_no_remedy_is_offered_that_would_not_help(scope: Any, unseen: Any) -> None:
+    options = {"scope": scope} if scope == "column" else {"blocks": 2}
+    table = pd.DataFrame({"group": GROUPS, "size": ["S", "M", "M", "L"] * 2})
+    repairer = Repairer("group", columns={"size": ["S", "M", "L"]}, unseen=unseen, **options)
+    repairer.fit(table)
+    new = table.assign(size=["XL", *table["size"][1:]])
+    if (scope, unseen) == ("blocks", "keep"):
+        assert len(repairer.transform(new)) == len(new)
+        return
+    remedy = ", or fit with them$" if scope == "column" else ", fit with them, or fit with unseen="
+    with pytest.raises(ColumnError, match=f"'XL' is not one of .*; leave these rows out{remedy}"):
+        repairer.transform(new)

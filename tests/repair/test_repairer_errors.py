@@ -281,7 +281,7 @@ def test_a_text_that_differs_in_most_rows_is_an_identifier(make: Any) -> None:
 @MAKERS
 def test_a_category_that_was_not_fitted_is_named(make: Any) -> None:
     message = (
-        "column 't': 'w' is not one of the categories 'u', 'v'; leave these rows out, fit with them"
+        "'t': 'w' is not one of the categories 'u', 'v'; leave these rows out, or fit with them"
     )
     with pytest.raises(ColumnError, match=message):
         fitted().transform(make(columns(t=["u", "w"] * 6)))

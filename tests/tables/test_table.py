@@ -338,3 +338,9 @@ def test_a_source_stands_for_its_files(tmp_path):
     assert source_files("ricci") == (fourfifths.datasets.load("ricci").path,)
     # A path is a file, whatever its name.
     assert source_files(tmp_path / "ricci") == (tmp_path / "ricci",)
+
+
+def test_a_relation_may_have_a_name_twice():
+    twice = duckdb.sql("SELECT 1 AS a, 2 AS b, 3 AS a")
+    with pytest.raises(TableError, match="the table: a column name occurs twice: 'a'; rename one"):
+        open_table(twice)

@@ -110,10 +110,9 @@ class FittedRepair:
         column_types = self.types_in(rows)
         # Only a score can do with a category that was not fitted: the paper's repairs need its
         # place among the others.
-        if isinstance(self.model, Model):
-            unseen = "error"
+        kept = "refuse" if isinstance(self.model, Model) else unseen
         try:
-            columns = rows.numbers(column_types, unseen=unseen)
+            columns = rows.numbers(column_types, unseen=kept)
         except ColumnError as error:
             # Which values mean missing is part of the fit, so naming more of them does not help.
             raise ColumnError(REMEDY_OF_UNKNOWN.sub("", str(error))) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
@@ -269,20 +270,22 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, PlainRepai
             unseen=self.unseen,
         )
 
-    def to_sql(self, dialect: str, *, table: str = "data") -> str:
+    def to_sql(self, dialect: str, *, table: str | Sequence[str] = "data") -> str:
         """Return a SELECT statement that writes what `transform` writes, in a database.
 
         A repair by column can be said in SQL if nothing is drawn: no equal values are split at
         random (`ties="mid"`, or no level shares a value), and no column has categories without
-        order. By blocks, it can without an outcome; a row that is exactly at a cut stops the query.
+        order. By blocks, it can without an outcome; a row that is exactly at a cut stops the query,
+        and so does a repaired column of another type than DOUBLE, whole numbers, text or booleans.
         What cannot be said is an error that says what to do. Needs sqlglot: the extra [sql].
 
         Parameters
         ----------
         dialect : {"duckdb", "spark", "databricks", "bigquery", "trino"}
             DuckDB and Spark are tested.
-        table : str
-            The name of the table that is read. It has the columns of the fitted table.
+        table : str or sequence of str
+            The name of the table that is read. A table in a schema is named one by one:
+            `table=["catalog", "schema", "table"]`. It has the columns of the fitted table.
         """
         from fourfifths._repair.engines.sql import to_sql
 

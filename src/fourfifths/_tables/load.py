@@ -260,11 +260,14 @@ class Rows:
         ]
 
     def numbers(
-        self, column_types: Sequence[ColumnType], *, unseen: Literal["error", "keep"] = "error"
+        self,
+        column_types: Sequence[ColumnType],
+        *,
+        unseen: Literal["error", "keep", "refuse"] = "error",
     ) -> list[FloatArray]:
         """Return columns as numbers; an array of floats is not copied.
 
-        With unseen="keep", a category that was not fitted counts as missing.
+        `unseen` is what becomes of a category that was not fitted, as in `to_numbers`.
         """
         if self.frame is None:
             array = self.array_of_numbers

@@ -349,8 +349,12 @@ def _wrap(
 ) -> Table:
     try:
         frame = nw.from_native(plain_columns(native, times=True)).lazy()
+        backend: Any = frame.to_native()
+        is_spark = frame.implementation.is_spark_like()
         with schema_errors(frame):
-            columns = frame.collect_schema().names()
+            # A schema of narwhals would have a name once that DuckDB and Spark allow twice.
+            has_twins = is_spark or frame.implementation is nw.Implementation.DUCKDB
+            columns = list(backend.columns) if has_twins else frame.collect_schema().names()
     except nw.exceptions.DuplicateError as error:
         raise TableError(f"{name}: two columns have the same name: {in_one_line(error)}") from error
     except TypeError as error:
@@ -360,15 +364,17 @@ def _wrap(
             f"or the name of a shipped data set ({listed(datasets.names())})"
         ) from error
     names = {column: f"c{index}" for index, column in enumerate(columns)}
+    if len(names) < len(columns):
+        twice = next(column for column in columns if columns.count(column) > 1)
+        raise TableError(f"{name}: a column name occurs twice: {twice!r}; rename one")
     if frame.implementation is nw.Implementation.DUCKDB:
         # DuckDB's own projection, because narwhals' rename reads "a.b" as a field of a struct.
-        relation: Any = frame.to_native()
-        frame = nw.from_native(plain_relation(relation, names))
-    elif frame.implementation.is_spark_like():
+        frame = nw.from_native(plain_relation(backend, names))
+    elif is_spark:
         # By place: Spark reads "a.b" as a field of a struct, and names without regard to case.
-        native_frame: Any = frame.to_native()
-        check_session(native_frame)
-        frame = nw.from_native(native_frame.toDF(*names.values()))
+        check_session(backend)
+        with schema_errors(frame):
+            frame = nw.from_native(backend.toDF(*names.values()))
     else:
         frame = frame.rename(names)
     return Table(

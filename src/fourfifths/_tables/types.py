@@ -325,14 +325,15 @@ def to_numbers(
     column: nw.Series[Any],
     column_type: ColumnType,
     *,
-    unseen: Literal["error", "keep"] = "error",
+    unseen: Literal["error", "keep", "refuse"] = "error",
     reading: Reading | None = None,
     notes: list[str] | None = None,
 ) -> FloatArray:
     """Return a column as numbers: categories by their index, missing as NaN.
 
-    With "keep", a category that was not fitted is NaN too. What was assumed about numbers that are
-    text is added to `notes`.
+    With "keep", a category that was not fitted is NaN too; with "refuse", it is an error that does
+    not offer to keep it as a remedy. What was assumed about numbers that are text is added to
+    `notes`.
     """
     if column_type.kind == "date":
         return microseconds(column, column_type)
@@ -364,11 +365,12 @@ def to_numbers(
     codes = _category_codes(column, column_type.categories)
     is_missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
     new_rows = np.flatnonzero(np.isnan(codes) & ~is_missing)
-    if new_rows.size and unseen == "error":
+    if new_rows.size and unseen != "keep":
+        remedy = ", fit with them, or fit with unseen='keep'"
         raise ColumnError(
             f"column {column_type.name!r}: {column[int(new_rows[0])]!r} is not one of the "
-            f"categories {listed(column_type.categories)}; leave these rows out, fit with them, or "
-            "fit with unseen='keep'"
+            f"categories {listed(column_type.categories)}; leave these rows out"
+            + (remedy if unseen == "error" else ", or fit with them")
         )
     return codes
 

@@ -276,6 +276,55 @@ def test_input_that_spark_cannot_repair(frame, spark):
         Repairer("gender", keep="hired").fit(frame)
 
 
+@pytest.mark.parametrize("options", [{}, {"scope": "column", "keep": None, "favorable": None}])
+def test_empty_table_without_a_key_is_repaired(frame, table, options):
+    fitted = repairer(columns=["a.b"], **options).fit(table)
+    for empty in (frame.filter("1 = 0"), frame.limit(0)):
+        repaired = fitted.transform(empty).toArrow()
+        assert repaired.num_rows == 0
+        assert repaired.column_names == table.column_names
+
+
+@pytest.mark.parametrize("scope", ["blocks", "column"])
+@pytest.mark.parametrize("names", [("id", "ID"), ("ID", "id")])
+def test_names_that_differ_in_case_only_are_told_apart_in_a_large_table(
+    frame, table, tmp_path, names, scope
+):
+    """The first of the names is the key; the second has ties, and comes before it."""
+    key, twin = names
+    plain = frame.toDF(*"abcdefg")
+    names = [twin, "SEX", key, *table.column_names[1:]]
+    wide = plain.select("d", "e", *"abcdefg").toDF(*names)
+    renamed = table.select([3, 4, *range(7)]).rename_columns(names)
+    options = {"columns": ["a.b", twin], "scope": scope, "key": key}
+    if scope == "column":
+        options |= {"keep": None, "favorable": None}
+    in_memory, on_spark = repairer(**options).fit(renamed), repairer(**options)
+    fit_on_spark(on_spark, wide, None, None, max_rows=399)
+    in_memory.save(tmp_path / "memory.json")
+    on_spark.save(tmp_path / "spark.json")
+    if scope == "column":
+        assert (tmp_path / "spark.json").read_text() == (tmp_path / "memory.json").read_text()
+    assert on_spark.strata_ == in_memory.strata_
+    assert on_spark.column_types_ == in_memory.column_types_
+
+
+def test_repeated_name_and_type_that_python_does_not_have_are_one_line(frame):
+    from pyspark.sql import functions
+
+    twice = frame.select("*", "school")
+    roles = {"protected": "sex", "outcome": "hired", "favorable": "yes"}
+    for work in (impact, certify):
+        with pytest.raises(TableError, match="the table: a column name occurs twice: 'school'"):
+            work(twice, **roles)
+    with pytest.raises(TableError, match="X: a column name occurs twice: 'school'"):
+        repairer().fit(twice)
+    timed = frame.withColumn("for", functions.expr("interval '1' month"))
+    assert impact(timed, **roles).rows == 400
+    with pytest.raises(ColumnError, match=r"X: column 'for' holds interval month.*df.drop"):
+        repairer().fit(timed)
+
+
 def test_stratum_that_was_not_fitted_is_one_line(frame, table):
     fitted = Repairer("sex", columns=["a.b"], key="id", keep="hired", blocks=4)
     fitted.fit(table.filter(table["sex"].is_valid()))

@@ -4,10 +4,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+import sqlglot
+from sql_rows import hostile_rows, hostile_texts, refused_columns, repaired_columns
 
 from fourfifths import Repairer
 from fourfifths._repair.engines.sql import steps_of
-from fourfifths.errors import ColumnError, OptionError
+from fourfifths.errors import ColumnError, GroupError, OptionError
 
 A, B, GRADE = 'a "quoted"; DROP TABLE data', "b.`tick`", "grade's"
 
@@ -216,3 +218,169 @@ def test_steps_include_points_that_differ_from_both_sides():
     steps = steps_of(lambda values: np.where(values == 2, 7.0, values > 1), np.array([2.0, 1.0]))
     assert steps.edges == [(1.0, True), (2.0, False), (2.0, True)]
     assert steps.outputs == [0.0, 1.0, 7.0, 1.0]
+
+
+def assert_same_types(actual, expected):
+    """Compare types; whole numbers come back as the widest that SQL and `transform` have."""
+    for field in expected.schema:
+        actual_type = actual.schema.field(field.name).type
+        are_whole = pa.types.is_integer(field.type) and actual_type == pa.int64()
+        assert are_whole or actual_type == field.type, field.name
+
+
+METHODS = [
+    {},
+    {"method": "geometric", "amount": 0.3},
+    {"method": "combinatorial", "amount": 0.4},
+    {"method": "definition", "amount": 1.0},
+]
+
+
+@pytest.mark.parametrize("options", METHODS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_hostile_texts_and_all_types_are_repaired_to_the_bit(seed, options):
+    strata, grades = hostile_texts(3, seed), hostile_texts(4, seed + 100)
+    rows, new = (hostile_rows(index, strata=strata, grades=grades) for index in (seed, seed + 1))
+    repairer = Repairer(
+        "group",
+        columns=repaired_columns(grades),
+        scope="column",
+        ties="mid",
+        levels=5,
+        exact_values=True,
+        **options,
+    ).fit(rows)
+    for data in (rows, new):
+        expected = repairer.transform(data)
+        assert options or not expected["grade"].equals(data["grade"])
+        actual = in_duckdb(repairer, data)
+        assert_same(actual, expected)
+        assert_same_types(actual, expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_hostile_names(seed):
+    random = np.random.default_rng(seed)
+    names = [*hostile_texts(3, seed), " "]
+    rows = pa.table(
+        {name: random.normal(size=60) for name in names[:-1]} | {" ": ["F", "M", "x"] * 20}
+    )
+    repairer = Repairer(" ", columns=names[:2], scope="column", ties="mid", levels=4).fit(rows)
+    people = duckdb.connect()
+    people.register("rows", rows)
+    people.execute('CREATE SCHEMA "s.t"; CREATE TABLE "s.t"."a ""b" AS SELECT * FROM rows')
+    sql = repairer.to_sql("duckdb", table=["memory", "s.t", 'a "b'])
+    assert_same(people.sql(sql).to_arrow_table(), repairer.transform(rows))
+
+
+@pytest.mark.parametrize(
+    "options", [{"scope": "column", "ties": "mid", "levels": 5}, {"blocks": 3}]
+)
+@pytest.mark.parametrize("kind", sorted(refused_columns(4)))
+def test_types_that_transform_writes_otherwise_stop_the_query(kind, options):
+    fitted, new, message = refused_columns(120)[kind]
+    group = pa.array(["F", "M"] * 60)
+    repairer = Repairer("group", columns=["a"], **options)
+    repairer.fit(pa.table({"group": group, "a": fitted}))
+    data = pa.table({"group": group, "a": new})
+    with pytest.raises(duckdb.Error, match=f"column 'a': {message}"):
+        in_duckdb(repairer, data)
+    assert len(in_duckdb(repairer, data.slice(0, 0))) == 0
+
+
+def test_whole_numbers_in_a_database_for_floats_at_the_fit():
+    rows = pa.table({"group": ["F", "M"] * 60, "a": np.arange(120.0) ** 2})
+    whole = rows.set_column(1, "a", rows["a"].cast(pa.int32()))
+    repairer = Repairer("group", columns=["a"], scope="column").fit(rows)
+    assert_same(in_duckdb(repairer, whole), repairer.transform(whole))
+    blocks = Repairer("group", columns=["a"], blocks=3).fit(rows)
+    # By blocks `transform` writes whole numbers if all records are whole.
+    with pytest.raises(duckdb.Error, match="column 'a': expected the type DOUBLE, found INTEGER"):
+        in_duckdb(blocks, whole)
+
+
+@pytest.mark.parametrize(
+    ("values", "new"),
+    [
+        (["1", "2"], [1, 2]),
+        ([1, 2], ["1", "2"]),
+        ([True, False], [1, 0]),
+        ([2**60, 1], [2.0**60, 1]),
+    ],
+)
+def test_strata_of_another_type_stop_the_query(values, new):
+    rows = pa.table({"group": values * 30, "a": np.arange(60.0)})
+    repairer = Repairer("group", columns=["a"], scope="column", exact_values=True).fit(rows)
+    data = pa.table({"group": new * 30, "a": rows["a"]})
+    with pytest.raises(duckdb.Error, match=r"column 'group': expected the type .*, found "):
+        in_duckdb(repairer, data)
+
+
+def test_missing_values_and_kept_strata_hide_nothing_that_transform_refuses():
+    rows = applicants(60)
+    options = {"columns": {GRADE: ORDER[GRADE]}, "scope": "column", "ties": "mid"}
+    repairer = Repairer("sex", **options).fit(rows)
+    new = pa.table({**{name: rows[name].slice(0, 1) for name in rows.column_names}, "sex": ["?"]})
+    missing = new.set_column(new.column_names.index(GRADE), GRADE, pa.array([None], pa.string()))
+    with pytest.raises(GroupError, match="is not one of the strata"):
+        repairer.transform(missing)
+    with pytest.raises(duckdb.Error, match="a row is in none of the strata"):
+        in_duckdb(repairer, missing)
+    keeping = Repairer("sex", unseen="keep", exact_values=True, **options).fit(rows)
+    data = new.set_column(new.column_names.index(GRADE), GRADE, pa.array(["new"]))
+    with pytest.raises(ColumnError, match="is not one of the categories"):
+        keeping.transform(data)
+    with pytest.raises(duckdb.Error, match="has none of the categories"):
+        in_duckdb(keeping, data)
+
+
+def test_columns_that_differ_in_case_only_are_refused():
+    rows = pa.table({"sex": ["F", "M"] * 20, "a": np.arange(40.0), "A": np.arange(40.0)[::-1]})
+    repairer = Repairer("sex", columns=["A"], scope="column").fit(rows)
+    with pytest.raises(ColumnError, match=r"to_sql: the columns 'a' and 'A' differ in case only"):
+        repairer.to_sql("duckdb")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [("spark", "${x}"), ("databricks", "a${x}"), ("databricks", "{{x}}")],
+)
+def test_names_in_which_a_dialect_replaces_something_are_refused(dialect, name):
+    rows = pa.table({"sex": ["F", "M"] * 20, "a": np.arange(40.0), name: np.arange(40.0)})
+    repairer = Repairer("sex", columns=["a"], scope="column").fit(rows)
+    with pytest.raises(ColumnError, match=r"to_sql: the name .* contains '.*rename it"):
+        repairer.to_sql(dialect)
+    repairer.fit(rows.drop_columns([name]))
+    with pytest.raises(ColumnError, match=r"to_sql: the name .* contains '.*rename it"):
+        repairer.to_sql(dialect, table=["schema", name])
+    assert repairer.to_sql("duckdb", table=name)
+
+
+@pytest.mark.parametrize("table", [None, 5, "", [], ["a", ""], ["a", 5], {"a": 1}])
+def test_tables_without_a_name_are_refused(table):
+    rows = pa.table({"sex": ["F", "M"] * 20, "a": np.arange(40.0)})
+    repairer = Repairer("sex", columns=["a"], scope="column").fit(rows)
+    with pytest.raises(OptionError, match=r"table=.*: expected the name of a table.*one by one"):
+        repairer.to_sql("duckdb", table=table)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "spark", "databricks", "bigquery", "trino"])
+def test_every_dialect_parses_what_is_written(dialect):
+    strata, grades = hostile_texts(8, 0), hostile_texts(12, 1)
+    rows = hostile_rows(0, strata=strata, grades=grades)
+    repairer = Repairer(
+        "group",
+        columns={"grade": grades, "flag": None},
+        scope="column",
+        ties="mid",
+        levels=5,
+        exact_values=True,
+    ).fit(rows)
+    sql = repairer.to_sql(dialect, table=["schema", "table"])
+    statement = sqlglot.parse_one(sql, read=dialect)
+    assert statement.named_selects == rows.column_names
+    if dialect in ("spark", "databricks"):  # nothing that they replace, and no escapes
+        assert not {"$", "{", "\\"} & {*sql}
+    else:
+        texts = {text.this for text in statement.find_all(sqlglot.exp.Literal) if text.is_string}
+        assert {*strata, *grades} <= texts

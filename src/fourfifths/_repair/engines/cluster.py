@@ -372,8 +372,9 @@ def _rows_of_strata(source: SparkTable, fitted: FittedRepair) -> IntArray | None
     """
     if isinstance(fitted.model, BlockModel):
         return None
-    counts = sum(source.select(fitted.strata.columns).folded(StratumRows(strata=fitted.strata)))
-    row_counts: IntArray = np.asarray(counts)[1:]
+    none = np.zeros(len(fitted.strata.groups) + 1, dtype=np.int64)  # a table may have no partition
+    partitions = source.select(fitted.strata.columns).folded(StratumRows(strata=fitted.strata))
+    row_counts: IntArray = sum(partitions, start=none)[1:]
     return row_counts
 
 

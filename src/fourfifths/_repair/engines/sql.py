@@ -4,14 +4,16 @@ A column that is repaired without draws is a step function of the value in each 
 are found by asking the fitted column itself at every value where it may change, and between; they
 become nested comparisons, as deep as a binary search. A repair by blocks that keeps the columns
 themselves is a tree of comparisons already. A row whose repair is not known without a draw, or that
-`transform` would refuse, stops the query with an error.
+`transform` would refuse, stops the query with an error. So does a column of another type than those
+that a statement writes as `transform` does: the rows of a database have types of their own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,9 +25,9 @@ from fourfifths._repair.columns.model import Model, draws_whole_rows
 from fourfifths._repair.columns.ordered import Method, OrderedColumn
 from fourfifths._repair.fitted import FittedRepair
 from fourfifths._repair.guide import LOWEST, ColumnGuide
-from fourfifths._tables.strata import Unseen
-from fourfifths._tables.types import ColumnType
-from fourfifths._tables.values import PLAIN
+from fourfifths._tables.strata import Unseen, written
+from fourfifths._tables.types import TRUTH_VALUES, ColumnType
+from fourfifths._tables.values import MAX_EXACT_INTEGER, PLAIN
 from fourfifths._text import listed, nearest
 from fourfifths.errors import ColumnError, OptionError, RepairError
 
@@ -38,6 +40,49 @@ ERROR_FUNCTIONS = {
     "bigquery": "ERROR",
     "trino": "FAIL",
 }
+# What each dialect's TYPEOF calls the types; BigQuery cannot ask a column for its type. The texts
+# and the wide types that are missing here are those that DuckDB, Spark or Trino compare, round or
+# pad in ways of their own.
+TypeFamily = Literal["double", "single", "whole", "text", "truth"]
+TYPE_NAMES: dict[str, dict[TypeFamily, tuple[str, ...]]] = {
+    "duckdb": {
+        "double": ("DOUBLE",),
+        "single": ("FLOAT",),
+        "whole": (
+            *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
+            *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+        ),
+        "text": ("VARCHAR", "ENUM(%"),
+        "truth": ("BOOLEAN",),
+    },
+    "spark": {
+        "double": ("double",),
+        "single": ("float",),
+        "whole": ("tinyint", "smallint", "int", "bigint"),
+        "text": ("string",),
+        "truth": ("boolean",),
+    },
+    "trino": {
+        "double": ("double",),
+        "single": ("real",),
+        "whole": ("tinyint", "smallint", "integer", "bigint"),
+        "text": ("varchar", "varchar(%"),
+        "truth": ("boolean",),
+    },
+}
+TYPE_NAMES["databricks"] = TYPE_NAMES["spark"]
+SQL_TYPE: dict[TypeFamily, str] = {
+    "double": "DOUBLE",
+    "whole": "BIGINT",
+    "text": "text",
+    "truth": "BOOLEAN",
+}
+# Spark replaces ${...} in the text of a statement, within quotation marks too, and Databricks also
+# {{...}}. With spark.sql.parser.escapedStringLiterals, a backslash escapes nothing.
+SUBSTITUTED = {"spark": ("${",), "databricks": ("${", "{{")}
+UNSAFE_LETTERS = re.compile(r"[${'\\\x00-\x1f]")
+# A category of nothing but these is missing.
+SPACES = " \t\n\v\f\r"
 # More steps make statements that databases take minutes to read.
 MAX_STEPS = 4_096
 BLOCK = "fourfifths_block"
@@ -47,7 +92,7 @@ def to_sql(
     fitted: FittedRepair,
     dialect: str,
     *,
-    table: str,
+    table: str | Sequence[str],
     method: Method,
     amount: float,
     unseen: Unseen,
@@ -60,8 +105,8 @@ def to_sql(
     ----------
     fitted : FittedRepair
     dialect : str
-    table : str
-        The name of the table.
+    table : str or sequence of str
+        The name of the table, or those of its catalog, its schema and itself.
     method, amount, unseen
         As in `Repairer`.
     has_unknown : bool
@@ -73,18 +118,58 @@ def to_sql(
             f"dialect={dialect!r}: expected one of {listed(ERROR_FUNCTIONS)}"
             f"{nearest(dialect, tuple(ERROR_FUNCTIONS))}"
         )
+    table_names = checked_table(table)
     check_sayable(fitted, method=method, amount=amount, unseen=unseen, has_unknown=has_unknown)
+    check_names(fitted.table_columns or (), table_names, dialect)
     statement = Statement(
         fitted=fitted,
-        error_function=ERROR_FUNCTIONS[dialect],
+        dialect=dialect,
         method=method,
         amount=amount,
         unseen=unseen,
     )
     dropped = fitted.strata.columns if drops_protected else ()
-    query = statement.query(table, dropped)
+    query = statement.query(table_names, dropped)
+    if dialect in SUBSTITUTED:
+        spell_out(query)
     text: str = query.sql(dialect=dialect, pretty=True)
     return text
+
+
+def checked_table(table: Any) -> tuple[str, ...]:
+    """Return the names that a table is called by: its catalog, its schema and itself."""
+    names = (table,) if isinstance(table, str) else table
+    is_named = isinstance(names, Sequence) and all(isinstance(name, str) and name for name in names)
+    if not is_named or not names:
+        raise OptionError(
+            f"table={table!r}: expected the name of a table, or of a table in a schema its names "
+            "one by one, table=['schema', 'table']"
+        )
+    return tuple(names)
+
+
+def check_names(columns: Sequence[str], table: Sequence[str], dialect: str) -> None:
+    """Raise if a name would not be the same name in a statement, or is not the only one."""
+    # No dialect but Spark, if told so, tells names apart that differ in case only.
+    names_by_letters: dict[str, str] = {}
+    for name in columns:
+        twin = names_by_letters.setdefault(name.upper().lower(), name)
+        if twin != name:
+            raise ColumnError(
+                f"to_sql: the columns {twin!r} and {name!r} differ in case only, which SQL does "
+                "not tell apart; rename one, or fit without it"
+            )
+    if BLOCK in names_by_letters:
+        raise ColumnError(
+            f"to_sql: a column is called {BLOCK!r}, which the statement adds for itself; rename it"
+        )
+    for mark in SUBSTITUTED.get(dialect, ()):
+        for name in (*columns, *table):
+            if mark in name:
+                raise ColumnError(
+                    f"to_sql: the name {name!r} contains {mark!r}, where {dialect} puts the value "
+                    "of a variable into a statement; rename it"
+                )
 
 
 def check_sayable(
@@ -95,10 +180,6 @@ def check_sayable(
         raise ColumnError(
             "to_sql: the repair was fitted to an array, or to values that came with the table; SQL "
             "needs columns; fit with Repairer(protected='...') to a dataframe"
-        )
-    if BLOCK in map(str.lower, fitted.table_columns):
-        raise ColumnError(
-            f"to_sql: a column is called {BLOCK!r}, which the statement adds for itself; rename it"
         )
     if has_unknown:
         raise OptionError(
@@ -216,24 +297,24 @@ class Statement:
     Attributes
     ----------
     fitted : FittedRepair
-    error_function : str
-        Ends a query with a message.
+    dialect : str
     method, amount, unseen
         As in `Repairer`.
     """
 
     fitted: FittedRepair
-    error_function: str
+    dialect: str
     method: Method
     amount: float
     unseen: Unseen
 
-    def query(self, table: str, dropped: Sequence[str]) -> Any:
+    def query(self, table: Sequence[str], dropped: Sequence[str]) -> Any:
         """Return the statement."""
         exp = expressions()
         model = self.fitted.model
         types = {column.name: column for column in self.fitted.column_types}
-        source = exp.to_table(quoted_name(table))
+        names = [quoted_name(name) for name in table]
+        source = exp.Table(this=exp.Dot.build(names) if len(names) > 1 else names[0])
         repaired: Callable[[ColumnType], Any] = self.repaired_column
         if isinstance(model, BlockModel) and self.amount > 0:
             block = exp.alias_(self.block(model), BLOCK, quoted=True)
@@ -248,21 +329,104 @@ class Statement:
         ]
         return exp.select(*selected).from_(source)
 
-    def error(self, message: str) -> Any:
-        """Return an expression that ends the query."""
+    def error(self, *pieces: Any) -> Any:
+        """Return an expression that ends the query with a message of texts and expressions."""
         exp = expressions()
-        return exp.func(self.error_function, exp.Literal.string(message))
+        message, *rest = (literal(piece) if isinstance(piece, str) else piece for piece in pieces)
+        for piece in rest:
+            message = exp.DPipe(this=message, expression=piece)
+        return exp.func(ERROR_FUNCTIONS[self.dialect], message)
+
+    def has_type(self, name: str, families: Sequence[TypeFamily]) -> Any:
+        """Return whether a column has a type of one of these families."""
+        exp = expressions()
+        types = [name for family in families for name in TYPE_NAMES[self.dialect][family]]
+        column_type = exp.func("TYPEOF", column(name))
+        return exp.or_(
+            exp.In(this=column_type, expressions=[literal(kind) for kind in types]),
+            *(
+                exp.Like(this=column_type.copy(), expression=literal(kind))
+                for kind in types
+                if kind.endswith("%")
+            ),
+        )
+
+    def wrong_type(self, name: str, families: Sequence[TypeFamily]) -> list[tuple[Any, Any]]:
+        """Return the branch of CASE for a column whose type `transform` would write otherwise."""
+        if self.dialect not in TYPE_NAMES:
+            return []
+        exp = expressions()
+        target = TYPE_NAMES[self.dialect]["text"][0].upper()
+        if families[0] != "text":
+            target = SQL_TYPE[families[0]]
+        error = self.error(
+            f"column {name!r}: expected the type {target}, found ",
+            exp.func("TYPEOF", column(name)),
+            f"; read it from a view that casts it to {target}, or transform the table with Python",
+        )
+        return [(exp.not_(exp.paren(self.has_type(name, families))), error)]
+
+    def refusals(self, column_type: ColumnType) -> list[tuple[Any, Any]]:
+        """Return the branches of CASE for the values of a column that `transform` refuses."""
+        exp = expressions()
+        name, family = column_type.name, family_of(column_type)
+        if column_type.categories:
+            branches = self.wrong_type(name, [family])
+            if family == "text" and (isinstance(self.fitted.model, Model) or self.unseen != "keep"):
+                is_fitted = exp.or_(
+                    is_missing(column_type),
+                    *(is_equal(name, category) for category in column_type.categories),
+                )
+                branches.append((exp.not_(exp.paren(is_fitted)), self.unseen_category(column_type)))
+            return branches
+        families = [family]
+        if family == "double" and not self.may_stay_whole(column_type):
+            families.append("whole")
+        number = as_double(column(name))
+        infinite = exp.or_(*(number.copy().eq(infinity(sign)) for sign in (1, -1)))
+        message = f"column {name!r}: a value is infinite; expected finite numbers"
+        branches = [*self.wrong_type(name, families), (infinite, self.error(message))]
+        if family == "whole" or ("whole" in families and self.dialect in TYPE_NAMES):
+            # As floating-point numbers, which can be compared whatever the type of the column is.
+            is_large = exp.or_(
+                number.copy() >= double_literal(MAX_EXACT_INTEGER),
+                number.copy() <= double_literal(-MAX_EXACT_INTEGER),
+            )
+            if family == "double":
+                is_large = exp.and_(self.has_type(name, ["whole"]), is_large)
+            message = (
+                f"column {name!r}: a whole number is 2**53 or larger, from where on "
+                "floating-point numbers skip some; leave such rows out"
+            )
+            branches.append((is_large, self.error(message)))
+        return branches
+
+    def may_stay_whole(self, column_type: ColumnType) -> bool:
+        """Return whether a whole number is written as one to a column that was fitted as floats."""
+        if isinstance(self.fitted.model, Model):
+            return False
+        values = self.record_numbers(column_type)
+        return bool(np.all(np.isnan(values) | (values == np.floor(values))))
 
     def in_strata(self, results: Sequence[Any], otherwise: Any) -> Any:
         """Return what is said for the stratum of a row."""
         exp = expressions()
         strata = self.fitted.strata
+        families = {
+            name: strata_families([group[index] for group in (*strata.groups, *strata.pooled)])
+            for index, name in enumerate(strata.by)
+        }
         groups = [(group, code) for code, group in enumerate(strata.groups)]
         groups += [(group, len(strata.groups) - 1) for group in strata.pooled]
-        cases = []
+        cases = [branch for name in strata.by for branch in self.wrong_type(name, families[name])]
         for group, code in dict(groups).items():
             pairs = zip(strata.by, group, strict=True)
-            condition = exp.and_(*(is_equal(name, value) for name, value in pairs))
+            condition = exp.and_(
+                *(
+                    is_equal(name, written((value,))[0] if "text" in families[name] else value)
+                    for name, value in pairs
+                )
+            )
             cases.append((condition, results[code].copy()))
         if self.unseen == "error":
             otherwise = self.error(
@@ -272,42 +436,36 @@ class Statement:
 
     def repaired_column(self, column_type: ColumnType) -> Any:
         """Return a column that is repaired by itself."""
-        exp = expressions()
         model = self.fitted.model
         assert isinstance(model, Model)
         index = self.fitted.column_types.index(column_type)
         fitted_column = model.columns[index]
         assert isinstance(fitted_column, OrderedColumn)
-        self_column = column(column_type.name)
         if column_type.categories:
             codes = np.arange(len(column_type.categories), dtype=np.float64)
             results = [
                 self.mapped_categories(column_type, self.written(fitted_column, codes, stratum))
                 for stratum in range(len(self.fitted.strata.groups))
             ]
-            repaired = self.in_strata(results, self_column.copy())
-            is_missing = exp.or_(is_null(self_column), is_equal(column_type.name, ""))
-            return case([(is_missing, self_column.copy())], repaired)
+        else:
+            results = [
+                self.stepped(column_type, fitted_column, stratum)
+                for stratum in range(len(self.fitted.strata.groups))
+            ]
+        # A row without a value still has to be in a stratum that was fitted.
         results = [
-            self.stepped(column_type, fitted_column, stratum)
-            for stratum in range(len(self.fitted.strata.groups))
+            case([(is_missing(column_type), self.unchanged(column_type))], result)
+            for result in results
         ]
-        number = as_double(self_column)
-        infinite = exp.or_(*(number.copy().eq(infinity(sign)) for sign in (1, -1)))
-        message = f"column {column_type.name!r}: a value is infinite; expected finite numbers"
-        return case(
-            [
-                (exp.or_(is_null(self_column), is_nan(number)), self.unchanged(column_type)),
-                (infinite, self.error(message)),
-            ],
-            self.in_strata(results, self.unchanged(column_type)),
-        )
+        repaired = self.in_strata(results, self.unchanged(column_type))
+        return case(self.refusals(column_type), repaired)
 
     def unchanged(self, column_type: ColumnType) -> Any:
-        """Return a number as it was; geometric repair makes fractions of whole numbers."""
-        number = column(column_type.name)
-        is_fraction = column_type.kind == "integer" and self.method == "geometric"
-        return as_double(number) if is_fraction else number
+        """Return a value as it was; geometric repair makes fractions of whole numbers."""
+        family = family_of(column_type)
+        is_fraction = family == "whole" and self.method == "geometric"
+        target = "DOUBLE" if is_fraction else SQL_TYPE[family]
+        return expressions().cast(column(column_type.name), target)
 
     def written(self, fitted_column: OrderedColumn, values: FloatArray, stratum: int) -> FloatArray:
         """Return what the fitted column writes for values, as `transform` does."""
@@ -376,32 +534,25 @@ class Statement:
             self.cut(model.blocks, scores, stratum=stratum, node=0)
             for stratum in range(len(self.fitted.strata.groups))
         ]
-        return self.in_strata(results, whole_literal(-1))
+        branches = [
+            branch
+            for column_type in self.fitted.column_types
+            for branch in self.refusals(column_type)
+        ]
+        return case(branches, self.in_strata(results, whole_literal(-1)))
 
     def score(self, column_type: ColumnType, order: Sequence[float]) -> Any:
         """Return the score that a column is; missing values come first."""
-        exp = expressions()
-        name = column_type.name
         lowest = double_literal(LOWEST)
-        is_missing = is_null(column(name))
+        cases = [(is_missing(column_type), lowest)]
         if not column_type.categories:
-            number = as_double(column(name))
-            message = f"column {name!r}: a value is infinite; expected finite numbers"
-            infinite = exp.or_(*(number.copy().eq(infinity(sign)) for sign in (1, -1)))
-            return case(
-                [
-                    (exp.or_(is_missing, is_nan(number)), lowest),
-                    (infinite, self.error(message)),
-                ],
-                number,
-            )
-        if not isinstance(column_type.categories[0], bool):
-            is_missing = exp.or_(is_missing, is_equal(name, ""))
-        cases = [(is_missing, lowest.copy())]
+            return case(cases, as_double(column(column_type.name)))
         for code, category in enumerate(column_type.categories):
             rank = order[code] if order else float(code)
-            cases.append((is_equal(name, category), double_literal(rank)))
-        return case(cases, lowest if self.unseen == "keep" else self.unseen_category(column_type))
+            cases.append((is_equal(column_type.name, category), double_literal(rank)))
+        return case(
+            cases, lowest.copy() if self.unseen == "keep" else self.unseen_category(column_type)
+        )
 
     def cut(self, blocks: Blocks, scores: Sequence[Any], *, stratum: int, node: int) -> Any:
         """Return the block of a row of a stratum, from a node of the tree on."""
@@ -428,15 +579,23 @@ class Statement:
             self.error(message),
         )
 
-    def record_value(self, column_type: ColumnType) -> Any:
-        """Return the value of a column in the record of a row's block."""
-        exp = expressions()
+    def record_numbers(self, column_type: ColumnType) -> FloatArray:
+        """Return the number that a column has in the record of each block."""
         model = self.fitted.model
         assert isinstance(model, BlockModel)
         index = self.fitted.column_types.index(column_type)
-        values = model.blocks.records[:, 0, index]
-        present = values[~np.isnan(values)]
-        is_whole = column_type.kind == "integer" and bool(np.all(present == np.floor(present)))
+        values: FloatArray = model.blocks.records[:, 0, index]
+        return values
+
+    def record_value(self, column_type: ColumnType) -> Any:
+        """Return the value of a column in the record of a row's block."""
+        exp = expressions()
+        values = self.record_numbers(column_type)
+        is_whole = family_of(column_type) == "whole" and self.may_stay_whole(column_type)
+        unchanged = exp.cast(
+            column(column_type.name),
+            SQL_TYPE[family_of(column_type)] if column_type.categories or is_whole else "DOUBLE",
+        )
         cases = []
         for block, value in enumerate(values):
             if np.isnan(value):
@@ -446,7 +605,33 @@ class Statement:
             else:
                 written_value = whole_literal(value) if is_whole else double_literal(float(value))
             cases.append((column(BLOCK).eq(whole_literal(block)), written_value))
-        return case(cases, column(column_type.name))
+        return case(cases, unchanged)
+
+
+def family_of(column_type: ColumnType) -> TypeFamily:
+    """Return which types a column has in a database."""
+    if column_type.categories:
+        return "truth" if column_type.categories == TRUTH_VALUES else "text"
+    return "whole" if column_type.kind == "integer" else "double"
+
+
+def strata_families(values: Sequence[Any]) -> list[TypeFamily]:
+    """Return which types a stratifying column may have for its values to be compared exactly.
+
+    Examples
+    --------
+    >>> strata_families(["F", "M"]), strata_families([1, 2]), strata_families([2**60, 1])
+    (['text'], ['whole', 'double', 'single'], ['whole'])
+    """
+    if any(isinstance(value, str) for value in values):
+        return ["text"]
+    if all(isinstance(value, bool) for value in values):
+        return ["truth"]
+    floating: list[TypeFamily] = ["double", "single"]
+    are_whole = all(isinstance(value, int) for value in values)
+    if all(abs(value) < MAX_EXACT_INTEGER for value in values):
+        return ["whole", *floating] if are_whole else [*floating, "whole"]
+    return ["whole"] if are_whole else floating
 
 
 # --- pieces of SQL ---
@@ -478,6 +663,25 @@ def literal(value: Any) -> Any:
     if isinstance(value, str):
         return expressions().Literal.string(value)
     return expressions().convert(value)
+
+
+def spell_out(query: Any) -> None:
+    """Write the letters of texts by their numbers where Spark would take them for something else.
+
+    Then a text is the same whatever `spark.sql.variable.substitute` and
+    `spark.sql.parser.escapedStringLiterals` say.
+    """
+    exp = expressions()
+    for text in [*query.find_all(exp.Literal)]:
+        if not text.is_string or not UNSAFE_LETTERS.search(text.this):
+            continue
+        pieces = []
+        for piece in re.split(f"({UNSAFE_LETTERS.pattern})", text.this):
+            if UNSAFE_LETTERS.fullmatch(piece):
+                pieces.append(exp.func("CHR", whole_literal(ord(piece))))
+            elif piece:
+                pieces.append(exp.Literal.string(piece))
+        text.replace(exp.func("CONCAT", *pieces))
 
 
 def double_literal(value: float) -> Any:
@@ -512,15 +716,35 @@ def is_nan(number: Any) -> Any:
     return expressions().IsNan(this=number.copy())
 
 
+def is_missing(column_type: ColumnType) -> Any:
+    """Return whether a value is missing, as `transform` sees it."""
+    exp = expressions()
+    value = column(column_type.name)
+    family = family_of(column_type)
+    if family in ("double", "whole"):
+        return exp.or_(is_null(value), is_nan(as_double(value)))
+    if family == "truth":
+        return is_null(value)
+    trimmed = exp.Trim(this=exp.cast(value.copy(), "text"), expression=literal(SPACES))
+    return exp.or_(is_null(value), trimmed.eq(literal("")))
+
+
 def is_equal(name: str, value: Any) -> Any:
     """Return whether a column has a value."""
-    if isinstance(value, float):
-        return as_double(column(name)).eq(double_literal(value))
+    exp = expressions()
+    if isinstance(value, bool):
+        return exp.cast(column(name), "BOOLEAN").eq(literal(value))
+    if isinstance(value, str):
+        return exp.cast(column(name), "text").eq(literal(value))
+    if isinstance(value, float) or abs(value) < MAX_EXACT_INTEGER:
+        return as_double(column(name)).eq(double_literal(float(value)))
     return column(name).eq(literal(value))
 
 
 def case(pairs: Sequence[tuple[Any, Any]], otherwise: Any) -> Any:
     """Return CASE WHEN ... THEN ... ELSE ... END; `Case.when` would copy all that it is given."""
+    if not pairs:
+        return otherwise
     exp = expressions()
     branches = [exp.If(this=condition, true=result) for condition, result in pairs]
     return exp.Case(ifs=branches, default=otherwise)

@@ -226,14 +226,3 @@ def _first_sentence(text: str, after: str = "") -> str:
     rest = text.partition(after)[2] if after and after in text else text
     lines = [line.strip() for line in rest.splitlines() if line.strip()]
     return lines[0][:MAX_MESSAGE_LETTERS] if lines else "no reason is stated"
-
-
-def quoted(name: str) -> str:
-    """Return a name quoted for Spark, which reads "a.b" as a field of a struct.
-
-    Examples
-    --------
-    >>> quoted("a.`b")
-    '`a.``b`'
-    """
-    return "`" + name.replace("`", "``") + "`"

@@ -20,7 +20,7 @@ from fourfifths._tables.engines.cells import MAX_CELLS, Cells, too_many_cells
 from fourfifths._tables.engines.chunks import chunks_of
 from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.engines.engine import ScannedEngine
-from fourfifths._tables.engines.spark import collected, one_line_errors, quoted
+from fourfifths._tables.engines.spark import collected, one_line_errors
 from fourfifths._tables.identity import repeated_key
 from fourfifths._tables.load import Rows
 from fourfifths._tables.table import Value, plain_columns
@@ -50,13 +50,22 @@ class SparkTable:
     @property
     def empty(self) -> Rows:
         """No rows, with the columns and their types."""
-        from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 
         with one_line_errors():
             names = self.frame.columns
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise TableError(f"X: a column name occurs twice: {twice!r}; rename one")
+        for column in self.frame.schema:
+            try:
+                to_arrow_type(column.dataType, timezone="UTC")
+            except TypeError as error:
+                raise ColumnError(
+                    f"X: column {column.name!r} holds {column.dataType.simpleString()}, which "
+                    "Spark cannot send to Python; convert it, for example with cast('string'), or "
+                    "leave it out, df.drop(...)"
+                ) from error
         return self.rows(to_arrow_schema(self.frame.schema, timezone="UTC").empty_table())
 
     def rows(self, table: Any) -> Rows:
@@ -77,7 +86,7 @@ class SparkTable:
         """Return the table with some of its columns: the others are then not read."""
         selected = {*names}
         kept = [index for index, name in enumerate(self.frame.columns) if name in selected]
-        frame = self._plainly_named.select(*(f"c{index}" for index in kept))
+        frame = self.plainly_named.select(*(f"c{index}" for index in kept))
         return replace(self, frame=frame.toDF(*(self.frame.columns[index] for index in kept)))
 
     def mapped(self, function: RowsMap, schema: Any, *, chunk: str | None = None) -> Any:
@@ -100,16 +109,16 @@ class SparkTable:
             source=replace(self._read_as, chunk=chunk),
             arrow_schema=to_arrow_schema(schema, timezone="UTC"),
         )
-        return self._plainly_named.mapInArrow(chunk_map, schema)
+        return self.plainly_named.mapInArrow(chunk_map, schema)
 
     def folded(self, function: Callable[[Iterator[Rows]], Any]) -> list[Any]:
         """Return what a function makes of the rows of each partition, in their order."""
         fold = PartitionFold(function=function, source=self._read_as)
-        results = self._plainly_named.mapInArrow(fold, "result binary")
+        results = self.plainly_named.mapInArrow(fold, "result binary")
         return [pickle.loads(result) for result in collected(results).column(0).to_pylist()]
 
     @property
-    def _plainly_named(self) -> Any:
+    def plainly_named(self) -> Any:
         """The dataframe with its columns called c0, c1, ...: Spark would parse their names."""
         return self.frame.toDF(*(f"c{index}" for index in range(len(self.frame.columns))))
 
@@ -123,9 +132,8 @@ class SparkTable:
         """Raise if a row has no key, or two rows have the same."""
         from pyspark.sql import functions
 
-        column = functions.col(quoted(key))
         with one_line_errors():
-            keys = self.frame.select(column.alias("key"))
+            keys = self.select([key]).frame.toDF("key")
             if keys.filter("key is null").limit(1).count():
                 raise ColumnError(
                     f"key={key!r}: a row has no key; expected one in each row; leave these rows "
@@ -270,11 +278,10 @@ class SparkEngine(ScannedEngine):
         from pyspark.sql import functions
 
         read = self.prepare_digests(cells, columns)
-        numbered = self.source.frame.select(
-            *(functions.col(quoted(name)).alias(f"c{index}") for index, name in enumerate(cells)),
-            functions.monotonically_increasing_id().alias("position"),
+        inner = [f"c{self.source.frame.columns.index(name)}" for name in cells]
+        numbered = self.source.plainly_named.select(
+            *inner, functions.monotonically_increasing_id().alias("position")
         )
-        inner = [f"c{index}" for index in range(len(cells))]
         counted = numbered.groupBy(*inner).agg(
             functions.count("*").alias("rows"), functions.min("position").alias("position")
         )
@@ -307,8 +314,8 @@ class SparkEngine(ScannedEngine):
         from pyspark.sql import functions
 
         with one_line_errors():
-            column = functions.col(quoted(name))
-            return int(self.source.frame.agg(functions.count_distinct(column)).collect()[0][0])
+            column = self.source.select([name]).frame.toDF("value")
+            return int(column.agg(functions.count_distinct("value")).collect()[0][0])
 
 
 @dataclass(frozen=True, kw_only=True)
