@@ -726,3 +726,34 @@ def test_only_named_columns_of_texts_are_joined(
     table: pa.Table, delimiter: str, expected: bool
 ) -> None:
     assert can_be_joined(table, delimiter) is expected
+
+
+FIRST = {"race": ["B", "W"] * 2, "hired": [1, 0] * 2, "age": [30, 40] * 2}
+
+
+@pytest.mark.parametrize(
+    ("columns", "difference"),
+    [
+        # The case of a tester: 0.6 became the whole number 1, and so was selected.
+        ({**FIRST, "hired": [0.4, 0.6] * 2}, "'hired' of type double, not 'hired' of type int64"),
+        ({**FIRST, "age": pa.array([30, 40] * 2, pa.int32())}, "'age' of type int32, not 'age' of"),
+        ({**FIRST, "pay": [1, 2] * 2}, r"\(4 columns, not 3\)"),
+        ({"race": FIRST["race"], "hired": FIRST["hired"]}, r"\(2 columns, not 3\)"),
+        (dict(reversed(FIRST.items())), "'age' of type int64, not 'race' of type string"),
+    ],
+    ids=["outcome", "narrow", "extra", "lacking", "order"],
+)
+@pytest.mark.parametrize("name", ["days", "days/*.parquet"])
+def test_files_of_a_folder_have_the_same_columns(columns, difference, name, tmp_path):
+    (tmp_path / "days").mkdir()
+    parquet.write_table(pa.table(FIRST), tmp_path / "days" / "a.parquet")
+    parquet.write_table(pa.table(FIRST), tmp_path / "days" / "b.parquet")
+    parquet.write_table(pa.table(columns), tmp_path / "days" / "c.parquet")
+    message = f"c.parquet: its columns differ from those of .*a.parquet .*{difference}"
+    roles = {"protected": "race", "outcome": "hired", "favorable": 1}
+    with pytest.raises(TableError, match=message):
+        fourfifths.impact(tmp_path / name, **roles)
+    with pytest.raises(TableError, match=message):
+        fourfifths.certify(tmp_path / name, **roles)
+    with pytest.raises(TableError, match=message):
+        repair_file(str(tmp_path / name), protected=["race"], columns=["age"])

@@ -347,6 +347,7 @@ def open_parquet_files(path: Path, files: tuple[Path, ...], reading: Reading) ->
         )
     if reading.hive and (not keys or any(list(partition_of(file)) != keys for file in files)):
         raise TableError(f"{path}: hive=True: expected folders with names like year=2025")
+    check_same_columns(path, files)
     import duckdb
 
     connection = _connection()
@@ -367,6 +368,48 @@ def open_parquet_files(path: Path, files: tuple[Path, ...], reading: Reading) ->
         relation = relation.project(", ".join(map(_sql_name, [*first, *keys])))
     return TableFile(
         path=path, kind="parquet", relation=relation, paths=files, is_hive=reading.hive
+    )
+
+
+def check_same_columns(path: Path, files: Sequence[Path]) -> None:
+    """Raise unless all Parquet files have the same columns, of the same types, in the same order.
+
+    DuckDB would read those of the first file in all others, and cast what they hold.
+    """
+    if len(files) < 2:
+        return
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    expected = None
+    for file in files:
+        try:
+            schema = parquet.read_schema(file).remove_metadata()
+        except (pa.ArrowException, OSError) as error:
+            raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
+        if expected is None:
+            expected = schema
+        elif not schema.equals(expected):
+            raise differing_columns(file, schema, first=files[0], expected=expected)
+
+
+def differing_columns(path: Path, schema: Any, *, first: Path, expected: Any) -> TableError:
+    """Return the error for a Parquet file whose Arrow schema is not that of the first file."""
+    difference = f"{len(schema)} columns, not {len(expected)}"
+    for column, expected_column in zip(schema, expected, strict=False):
+        if not expected_column.equals(column):
+            types = [
+                f"{kind.type}{'' if kind.nullable else ' not null'}"
+                for kind in (column, expected_column)
+            ]
+            difference = (
+                f"{column.name!r} of type {types[0]}, not {expected_column.name!r} of type "
+                f"{types[1]}"
+            )
+            break
+    return TableError(
+        f"{path}: its columns differ from those of {first} ({difference}); expected the same names "
+        "and types in the same order in all files"
     )
 
 
