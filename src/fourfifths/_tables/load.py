@@ -735,7 +735,7 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
             lines = JsonLines.read(table.file, frame)
         return replace(rows, frame=frame, style=table.file.style, json_lines=lines)
     if isinstance(source, Table):
-        native: Any = table.frame
+        native: Any = table.frame.select(*table.names.values())
     else:
         native = nw.from_native(plain_columns(source))
     if native.implementation is nw.Implementation.DUCKDB:
