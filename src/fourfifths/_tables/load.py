@@ -787,7 +787,7 @@ def _file_frame(file: TableFile, name: str) -> nw.DataFrame[Any]:
         return nw.from_native(plain_columns(pa.concat_tables(tables)), eager_only=True)
     try:
         # Arrow keeps what DuckDB drops: dictionary types, and pandas' notes on the columns.
-        native = parquet.ParquetFile(file.path).read()
+        native = parquet.ParquetFile(file.paths[0]).read()
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{name}: not readable as Parquet: {in_one_line(error)}") from error
     if native.column_names != file.relation.columns:

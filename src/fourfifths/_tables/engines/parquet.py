@@ -41,9 +41,11 @@ def parquet_tables(
             asked = None
             if is_plain and names is not None:
                 asked = [column for column in names if column in stored]
-            if is_plain and coded:
+            # The names of folders make columns too, which no file has.
+            stored_codes = [column for column in coded if column in stored]
+            if is_plain and stored_codes:
                 source = parquet.ParquetFile(
-                    path, metadata=source.metadata, read_dictionary=list(coded), pre_buffer=False
+                    path, metadata=source.metadata, read_dictionary=stored_codes, pre_buffer=False
                 )
             for table in row_group_tables(source, asked):
                 complete = _with_partition(table, file, path, is_complete=asked is None)
@@ -81,7 +83,8 @@ def _with_partition(table: Any, file: TableFile, path: Path, *, is_complete: boo
     if is_complete:
         table = table.rename_columns(_stored_columns(file, path))
     for column, value in file.partition_of(path).items():
-        table = table.append_column(column, pa.repeat(value, table.num_rows))
+        texts = pa.repeat(pa.scalar(value, pa.string()), table.num_rows)
+        table = table.append_column(column, texts)
     return table
 
 
