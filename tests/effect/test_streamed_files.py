@@ -286,6 +286,44 @@ def test_the_effect_is_measured_on_rows_by_draw(tmp_path: Path) -> None:
     assert effect.rows_changed > 400
 
 
+def test_notes_of_a_saved_repair_are_about_the_whole_file_in_chunks_too(tmp_path: Path) -> None:
+    def with_pay(row_count: int, pay: list[str]) -> pa.Table:
+        return make_table(row_count).append_column("pay", pa.array(pay))
+
+    dollars = [f"${number},000.50" for number in range(100, 1000)]
+    source = write(with_pay(900, dollars), tmp_path / "table.csv")
+    fitted = repair_file(str(source), protected=["sex"], roles=ROLES, columns=["pay", "age"])
+    fitted.repairer.save(tmp_path / "saved.json")
+    # In the first chunk nothing is assumed, and no chunk has all that is.
+    pay = ["1000"] * 300 + ["$1,200", "n/a", "", "1300"] * 100 + ["$12,345.50", "n/a"] * 100
+    new = write(with_pay(900, pay), tmp_path / "new.csv")
+    expected = (
+        "column 'pay': 'n/a' is taken for missing (200 rows)",
+        "column 'pay': '$12,345.50' is read as 12345.5",
+    )
+    for options in ({}, {"memory": 1, "chunk_rows": CHUNK_ROWS}):
+        applied = apply_repair(str(new), tmp_path / "saved.json", **options)
+        assert isinstance(applied, StreamedFileRepair) == bool(options)
+        assert applied.notes == expected
+
+
+def test_rows_without_a_stratum_are_in_the_effect(tmp_path: Path) -> None:
+    table = make_table(1200)
+    is_without = np.arange(1200) % 4 == 0
+    sex = pa.array(np.where(is_without, None, table["sex"].to_pylist()), pa.string())
+    source = write(table.set_column(1, "sex", sex), tmp_path / "table.parquet")
+    common: dict[str, Any] = {"protected": ["sex"], "roles": ROLES, "options": {"unseen": "keep"}}
+    in_memory = repair_file(str(source), **common).effect("quick")
+    repair = in_chunks(source, **common)
+    assert in_memory.rows == 1200
+    assert "300 rows have a stratum that is missing or was not fitted" in str(in_memory.notes)
+    assert repair.effect("quick").to_json() == in_memory.to_json()
+    # Of fewer rows, a quarter is without a stratum as well.
+    effect = replace(repair, effect_rows=[], max_effect_rows=400).effect("quick")
+    assert "100 rows have a stratum that is missing or was not fitted" in str(effect.notes)
+    assert "of the 1,200 rows, drawn at random" in str(effect.notes)
+
+
 # --- what must not pass in silence ---
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 
-from fourfifths._arrays import IntArray
+from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._effect.roles import AuditRoles, check_audit_roles, check_beta
 from fourfifths._progress import steps
 from fourfifths._repair.engines.streamed import (
@@ -29,6 +29,7 @@ from fourfifths._repair.plain_repairer import PlainRepairer
 from fourfifths._repair.proof import Proof, with_other_columns
 from fourfifths._tables.engines.chunked import ChunkEngine
 from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
+from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.engines.engine import TableEngine
 from fourfifths._tables.engines.memory import engine_of
 from fourfifths._tables.groups import Roles, assign_roles, days_of_ages, edges_of, outcome_of
@@ -576,13 +577,24 @@ def _apply_in_chunks(
     fitted = repairer.fitted_
     row_count = engine.source.about_rows
     files = ExitStack()
+    texts: dict[str, ColumnDigest] = {}
+
+    def numbers(rows: Rows) -> list[FloatArray]:
+        columns = fitted.numbers(rows, repairer.unseen)
+        if rows.value_notes:  # something was assumed, so texts are counted
+            for name in (column.name for column in fitted.types_in(rows)):
+                column = rows.dataframe[name]
+                if column.dtype == nw.String:
+                    texts.setdefault(name, ColumnDigest(name=name, column=column.head(0))).add(rows)
+        return columns
+
     try:
         with steps("reading rows", row_count) as progress:
             identified = identify(
                 engine.source,
                 fitted.needed_columns,
                 strata=fitted.strata,
-                numbers=lambda rows: fitted.numbers(rows, repairer.unseen),
+                numbers=numbers,
                 seed=fitted.seed,
                 key=fitted.key,
                 unseen=repairer.unseen,
@@ -593,6 +605,12 @@ def _apply_in_chunks(
     except BaseException:
         files.close()
         raise
+    value_notes = [
+        note
+        for column in fitted.types_in(engine.schema)
+        if column.kind in ("number", "integer") and column.name in texts
+        for note in texts[column.name].number_notes(column, engine.schema.reading)
+    ]
     repair = StreamedFileRepair(
         repairer=repairer,
         source=engine.source,
@@ -601,7 +619,7 @@ def _apply_in_chunks(
         not_features=not_features,
         certified_amount=None,
         is_fitted=False,
-        notes=engine.schema.notes,
+        notes=tuple(dict.fromkeys((*engine.schema.notes, *value_notes))),
         row_count=sum(identified.sizes),
     )
     weakref.finalize(repair, files.close)
