@@ -324,6 +324,56 @@ def test_rows_without_a_stratum_are_in_the_effect(tmp_path: Path) -> None:
     assert "of the 1,200 rows, drawn at random" in str(effect.notes)
 
 
+@pytest.mark.parametrize("options", [COLUMN, {"blocks": 4}], ids=["column", "blocks"])
+def test_dictionaries_are_the_same_in_memory_and_in_chunks(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    random = np.random.default_rng(3)
+    table = make_table(900)
+    grades = ["lo", "mid", "hi", "never"]
+    grade = pa.DictionaryArray.from_arrays(pa.array(random.integers(0, 3, 900), pa.int8()), grades)
+    # Row groups have dictionaries of their own: of the letters that they hold.
+    late = np.where(np.arange(900) < 500, random.choice(["b", "a"], 900), "d")
+    table = table.append_column("grade", grade)
+    table = table.append_column("late", pa.array(late).dictionary_encode())
+    source = write(table, tmp_path / "table.parquet")
+    names = ["score", "grade", "late"]
+    repair_both(source, tmp_path, ".parquet", options=options, columns=names)
+    written = parquet.read_table(tmp_path / "chunks.parquet")
+    # The categories in their order, and the one that no row has.
+    assert written["grade"].chunk(0).dictionary.to_pylist() == ["hi", "lo", "mid", "never"]
+    assert written["late"].chunk(0).dictionary.to_pylist() == ["a", "b", "d"]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_a_chunk_with_a_row_that_is_kept_has_the_types_of_all_others(
+    ending: str, tmp_path: Path
+) -> None:
+    source = write(make_table(900), tmp_path / "table.parquet")
+    fitted = repair_file(
+        str(source),
+        protected=["sex"],
+        roles=ROLES,
+        columns=["score", "age", "a.b *"],
+        options={"blocks": 4, "unseen": "keep"},
+    )
+    fitted.repairer.save(tmp_path / "saved.json")
+    new = make_table(900, seed=9)
+    sex = new["sex"].to_pylist()
+    sex[650] = "another"
+    write(new.set_column(1, "sex", pa.array(sex)), tmp_path / "new.parquet")
+    outputs = []
+    for options in ({}, {"memory": 1, "chunk_rows": CHUNK_ROWS}):
+        output = tmp_path / f"{len(outputs)}{ending}"
+        apply_repair(str(tmp_path / "new.parquet"), tmp_path / "saved.json", **options).write(
+            output
+        )
+        outputs.append(output.read_bytes())
+    assert outputs[0] == outputs[1]
+    if ending == ".parquet":
+        assert pa.types.is_dictionary(parquet.read_schema(output).field("a.b *").type)
+
+
 # --- what must not pass in silence ---
 
 

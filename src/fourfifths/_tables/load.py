@@ -47,11 +47,13 @@ from fourfifths._tables.types import (
     check_exact,
     check_finite,
     from_numbers,
+    is_dictionary,
     is_not_repaired,
     plain_numbers,
     to_numbers,
     type_of,
     typed_values,
+    with_categories,
 )
 from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
@@ -610,6 +612,12 @@ class RecordOutput:
         columns = []
         for index, column_type in enumerate(self.column_types):
             column = frame[column_type.name]
+            if is_dictionary(column):
+                cells = self.records[np.maximum(self.index, 0), index]
+                columns.append(
+                    with_categories(column, column_type, cells, is_written=self.index >= 0)
+                )
+                continue
             values = typed_values(column, column_type, self.records[:, index])
             written = values[np.maximum(self.index, 0)] if len(self.index) else values.head(0)
             if stays.any():
