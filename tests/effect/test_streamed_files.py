@@ -393,6 +393,28 @@ def check_that_both_fail(source: Path, *, match: str, **options: Any) -> None:
     assert messages[0] == messages[1]
 
 
+ROWS = [f"{'FM'[row % 2]},{row % 37},{'yes' if row % 3 else 'no'}\n" for row in range(50_000)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([*ROWS, "a,b\n"], "line 50002 has 2 fields, and the header has 3; correct that line"),
+        ([*ROWS[:400], "a,1,no,4\n", *ROWS[:9]], "line 402 has 4 fields, and the header has 3"),
+        ([*ROWS, 'F,1,"yes'], "a quote is not closed"),
+        ([*ROWS[:400], 'F,1,"yes\n', *ROWS[:9]], "a quote is not closed"),
+        ([], "the table has no rows"),
+    ],
+    ids=["late", "early", "unclosed", "unclosed early", "no rows"],
+)
+def test_broken_lines_of_a_csv_are_the_errors_of_memory(
+    rows: list[str], message: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("sex,score,hired\n" + "".join(rows))
+    check_that_both_fail(source, match=rf"table\.csv: {message}")
+
+
 def test_errors_are_those_of_memory(tmp_path: Path) -> None:
     table = make_table(900)
     source = write(table, tmp_path / "table.parquet")
