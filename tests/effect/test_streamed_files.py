@@ -299,6 +299,94 @@ def test_the_effect_is_measured_on_rows_by_draw(tmp_path: Path) -> None:
     assert effect.rows_changed > 400
 
 
+def test_notes_of_a_saved_repair_are_about_the_whole_file_in_chunks_too(tmp_path: Path) -> None:
+    def with_pay(row_count: int, pay: list[str]) -> pa.Table:
+        return make_table(row_count).append_column("pay", pa.array(pay))
+
+    dollars = [f"${number},000.50" for number in range(100, 1000)]
+    source = write(with_pay(900, dollars), tmp_path / "table.csv")
+    fitted = repair_file(str(source), protected=["sex"], roles=ROLES, columns=["pay", "age"])
+    fitted.repairer.save(tmp_path / "saved.json")
+    # In the first chunk nothing is assumed, and no chunk has all that is.
+    pay = ["1000"] * 300 + ["$1,200", "n/a", "", "1300"] * 100 + ["$12,345.50", "n/a"] * 100
+    new = write(with_pay(900, pay), tmp_path / "new.csv")
+    expected = (
+        "column 'pay': 'n/a' is taken for missing (200 rows)",
+        "column 'pay': '$12,345.50' is read as 12345.5",
+    )
+    for options in ({}, {"memory": 1, "chunk_rows": CHUNK_ROWS}):
+        applied = apply_repair(str(new), tmp_path / "saved.json", **options)
+        assert isinstance(applied, StreamedFileRepair) == bool(options)
+        assert applied.notes == expected
+
+
+def test_rows_without_a_stratum_are_in_the_effect(tmp_path: Path) -> None:
+    table = make_table(1200)
+    is_without = np.arange(1200) % 4 == 0
+    sex = pa.array(np.where(is_without, None, table["sex"].to_pylist()), pa.string())
+    source = write(table.set_column(1, "sex", sex), tmp_path / "table.parquet")
+    common: dict[str, Any] = {"protected": ["sex"], "roles": ROLES, "options": {"unseen": "keep"}}
+    in_memory = repair_file(str(source), **common).effect("quick")
+    repair = in_chunks(source, **common)
+    assert in_memory.rows == 1200
+    assert "300 rows have a stratum that is missing or was not fitted" in str(in_memory.notes)
+    assert repair.effect("quick").to_json() == in_memory.to_json()
+    # Of fewer rows, a quarter is without a stratum as well.
+    effect = replace(repair, effect_rows=[], max_effect_rows=400).effect("quick")
+    assert "100 rows have a stratum that is missing or was not fitted" in str(effect.notes)
+    assert "of the 1,200 rows, drawn at random" in str(effect.notes)
+
+
+@pytest.mark.parametrize("options", [COLUMN, {"blocks": 4}], ids=["column", "blocks"])
+def test_dictionaries_are_the_same_in_memory_and_in_chunks(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    random = np.random.default_rng(3)
+    table = make_table(900)
+    grades = ["lo", "mid", "hi", "never"]
+    grade = pa.DictionaryArray.from_arrays(pa.array(random.integers(0, 3, 900), pa.int8()), grades)
+    # Row groups have dictionaries of their own: of the letters that they hold.
+    late = np.where(np.arange(900) < 500, random.choice(["b", "a"], 900), "d")
+    table = table.append_column("grade", grade)
+    table = table.append_column("late", pa.array(late).dictionary_encode())
+    source = write(table, tmp_path / "table.parquet")
+    names = ["score", "grade", "late"]
+    repair_both(source, tmp_path, ".parquet", options=options, columns=names)
+    written = parquet.read_table(tmp_path / "chunks.parquet")
+    # The categories in their order, and the one that no row has.
+    assert written["grade"].chunk(0).dictionary.to_pylist() == ["hi", "lo", "mid", "never"]
+    assert written["late"].chunk(0).dictionary.to_pylist() == ["a", "b", "d"]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv"])
+def test_a_chunk_with_a_row_that_is_kept_has_the_types_of_all_others(
+    ending: str, tmp_path: Path
+) -> None:
+    source = write(make_table(900), tmp_path / "table.parquet")
+    fitted = repair_file(
+        str(source),
+        protected=["sex"],
+        roles=ROLES,
+        columns=["score", "age", "a.b *"],
+        options={"blocks": 4, "unseen": "keep"},
+    )
+    fitted.repairer.save(tmp_path / "saved.json")
+    new = make_table(900, seed=9)
+    sex = new["sex"].to_pylist()
+    sex[650] = "another"
+    write(new.set_column(1, "sex", pa.array(sex)), tmp_path / "new.parquet")
+    outputs = []
+    for options in ({}, {"memory": 1, "chunk_rows": CHUNK_ROWS}):
+        output = tmp_path / f"{len(outputs)}{ending}"
+        apply_repair(str(tmp_path / "new.parquet"), tmp_path / "saved.json", **options).write(
+            output
+        )
+        outputs.append(output.read_bytes())
+    assert outputs[0] == outputs[1]
+    if ending == ".parquet":
+        assert pa.types.is_dictionary(parquet.read_schema(output).field("a.b *").type)
+
+
 # --- what must not pass in silence ---
 
 
@@ -316,6 +404,28 @@ def check_that_both_fail(source: Path, *, match: str, **options: Any) -> None:
             repair(str(source) if repair is repair_file else source, **{**common, **options})
         messages.append(str(error.value))
     assert messages[0] == messages[1]
+
+
+ROWS = [f"{'FM'[row % 2]},{row % 37},{'yes' if row % 3 else 'no'}\n" for row in range(50_000)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([*ROWS, "a,b\n"], "line 50002 has 2 fields, and the header has 3; correct that line"),
+        ([*ROWS[:400], "a,1,no,4\n", *ROWS[:9]], "line 402 has 4 fields, and the header has 3"),
+        ([*ROWS, 'F,1,"yes'], "a quote is not closed"),
+        ([*ROWS[:400], 'F,1,"yes\n', *ROWS[:9]], "a quote is not closed"),
+        ([], "the table has no rows"),
+    ],
+    ids=["late", "early", "unclosed", "unclosed early", "no rows"],
+)
+def test_broken_lines_of_a_csv_are_the_errors_of_memory(
+    rows: list[str], message: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text("sex,score,hired\n" + "".join(rows))
+    check_that_both_fail(source, match=rf"table\.csv: {message}")
 
 
 def test_errors_are_those_of_memory(tmp_path: Path) -> None:

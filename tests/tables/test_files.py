@@ -31,6 +31,7 @@ from pyarrow import parquet
 
 import fourfifths
 from fourfifths._effect.files import repair_file
+from fourfifths._effect.roles import AuditRoles
 from fourfifths._tables.files import (
     CsvStyle,
     NamelessFile,
@@ -45,6 +46,7 @@ from fourfifths._tables.files import (
     write_whole,
 )
 from fourfifths._tables.load import load_rows
+from fourfifths._tables.table import open_table
 from fourfifths._tables.values import ROWS_PER_PIECE, Reading
 from fourfifths._tables.workbook import read_workbook
 from fourfifths.errors import OptionError, OutputError, TableError
@@ -726,3 +728,174 @@ def test_only_named_columns_of_texts_are_joined(
     table: pa.Table, delimiter: str, expected: bool
 ) -> None:
     assert can_be_joined(table, delimiter) is expected
+
+
+FIRST = {"race": ["B", "W"] * 2, "hired": [1, 0] * 2, "age": [30, 40] * 2}
+
+
+@pytest.mark.parametrize(
+    ("columns", "difference"),
+    [
+        # The case of a tester: 0.6 became the whole number 1, and so was selected.
+        ({**FIRST, "hired": [0.4, 0.6] * 2}, "'hired' of type double, not 'hired' of type int64"),
+        ({**FIRST, "age": pa.array([30, 40] * 2, pa.int32())}, "'age' of type int32, not 'age' of"),
+        ({**FIRST, "pay": [1, 2] * 2}, r"\(4 columns, not 3\)"),
+        ({"race": FIRST["race"], "hired": FIRST["hired"]}, r"\(2 columns, not 3\)"),
+        (dict(reversed(FIRST.items())), "'age' of type int64, not 'race' of type string"),
+    ],
+    ids=["outcome", "narrow", "extra", "lacking", "order"],
+)
+@pytest.mark.parametrize("name", ["days", "days/*.parquet"])
+def test_files_of_a_folder_have_the_same_columns(columns, difference, name, tmp_path):
+    (tmp_path / "days").mkdir()
+    parquet.write_table(pa.table(FIRST), tmp_path / "days" / "a.parquet")
+    parquet.write_table(pa.table(FIRST), tmp_path / "days" / "b.parquet")
+    parquet.write_table(pa.table(columns), tmp_path / "days" / "c.parquet")
+    message = f"c.parquet: its columns differ from those of .*a.parquet .*{difference}"
+    roles = {"protected": "race", "outcome": "hired", "favorable": 1}
+    with pytest.raises(TableError, match=message):
+        fourfifths.impact(tmp_path / name, **roles)
+    with pytest.raises(TableError, match=message):
+        fourfifths.certify(tmp_path / name, **roles)
+    with pytest.raises(TableError, match=message):
+        repair_file(str(tmp_path / name), protected=["race"], columns=["age"])
+
+
+def put_first(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(pa.table(FIRST), path)
+
+
+def rows_read(path, **reading):
+    return fourfifths.impact(
+        fourfifths.read_table(path, **reading), protected="race", outcome="hired", favorable=1
+    ).rows
+
+
+def test_a_folder_is_read_whole_and_without_what_programs_keep_in_it(tmp_path):
+    days, elsewhere = tmp_path / "days", tmp_path / "elsewhere"
+    put_first(days / "a.parquet", days / "b.PARQUET", days / "sub" / "c.parquet")
+    put_first(elsewhere / "d.parquet")
+    (days / "link").symlink_to(elsewhere)
+    (days / "sub" / "loop").symlink_to(days)
+    (days / "latest.parquet").symlink_to(days / "a.parquet")
+    put_first(days / "_temporary" / "0" / "a.parquet", days / ".hid" / "a.parquet")
+    put_first(days / "_b.parquet", days / "e.pq")
+    put(days / "f.csv", CSV)
+    put(days / "notes.txt", "no data")
+    assert [file.name for file in open_table(days).file.paths] == [
+        *("a.parquet", "b.PARQUET", "d.parquet", "c.parquet")
+    ]
+    assert rows_read(days) == 4 * 4
+    note = open_table(days).notes[0]
+    assert note.startswith(f"not read below {days}: ")
+    for name in (".hid/a.parquet", "_b.parquet", "_temporary/0/a.parquet", "e.pq", "f.csv"):
+        assert name in note
+    assert "notes.txt" not in note
+    # A pattern names its files itself.
+    assert rows_read(str(days / "**" / "*.parquet")) == 3 * 4
+    assert rows_read(str(days / "_temporary" / "*" / "*.parquet")) == 4
+    assert open_table(str(days / "*.parquet")).notes == ()
+
+
+def test_a_folder_without_parquet_files_names_what_is_there(tmp_path):
+    put(tmp_path / "t.csv", CSV)
+    with pytest.raises(TableError, match=r"a folder without Parquet files; name a .* as 't\.csv'"):
+        open_table(tmp_path)
+
+
+def test_a_folder_in_the_names_of_which_are_columns_keeps_its_links(tmp_path):
+    put_first(tmp_path / "days" / "_year=2024" / "a.parquet", tmp_path / "else" / "b.parquet")
+    (tmp_path / "days" / "_year=2025").symlink_to(tmp_path / "else")
+    table = fourfifths.read_table(tmp_path / "days", hive=True)
+    years = fourfifths.impact(table, protected="_year", outcome="hired", favorable=1)
+    assert counts(years) == {"2024": (2, 4), "2025": (2, 4)}
+    (tmp_path / "days" / "_year=2026").symlink_to(tmp_path / "else")
+    with pytest.raises(TableError, match=r"_year=2026.*is the same file as .*_year=2025"):
+        fourfifths.read_table(tmp_path / "days", hive=True)
+
+
+def test_only_folders_below_the_one_that_is_named_are_columns(tmp_path):
+    days = tmp_path / "run=5" / "days"
+    put_first(days / "a.parquet", days / "b.parquet")
+    assert rows_read(days) == rows_read(str(days / "*.parquet")) == 8
+    put_first(tmp_path / "by" / "run=5" / "a.parquet")
+    with pytest.raises(TableError, match="the names of its folders are columns, as in run=5; say"):
+        rows_read(tmp_path / "by")
+    assert rows_read(tmp_path / "by" / "run=5") == rows_read(tmp_path / "by", hive=True) == 4
+    with pytest.raises(TableError, match="hive=True: expected folders with names like year=2025 b"):
+        rows_read(days, hive=True)
+    with pytest.raises(OptionError, match=r"hive=True: .* is one file, and not a folder"):
+        rows_read(days / "a.parquet", hive=True)
+
+
+def test_a_column_of_a_folder_above_is_not_taken_for_that_of_the_files(tmp_path):
+    put_first(tmp_path / "hired=0" / "days" / "year=1" / "a.parquet")
+    with pytest.raises(TableError, match="'hired' is a column of the files and of folders"):
+        rows_read(tmp_path / "hired=0" / "days", hive=True)
+
+
+def test_the_name_of_a_folder_must_be_text(tmp_path):
+    put_first(tmp_path / "sex=%FF" / "a.parquet", tmp_path / "sex=M" / "a.parquet")
+    with pytest.raises(TableError, match=r"sex=%FF/a\.parquet: the name of a folder is not UTF-8"):
+        fourfifths.read_table(tmp_path, hive=True)
+
+
+@pytest.mark.parametrize("memory", [10**12, 0])
+def test_columns_of_folders_may_be_protected_and_missing(memory, tmp_path):
+    for sex in ("F", "M", "__HIVE_DEFAULT_PARTITION__"):
+        for hired in "01":
+            path = tmp_path / "by" / f"sex={sex}" / f"hired={hired}" / "a.parquet"
+            path.parent.mkdir(parents=True)
+            scores = [float(len(sex) + i * (1 + int(hired))) for i in range(20)]
+            parquet.write_table(pa.table({"score": scores}), path)
+    table = fourfifths.read_table(tmp_path / "by", hive=True)
+    for scope in ("column", "blocks"):
+        repair = repair_file(
+            table,
+            protected=["sex"],
+            columns=["score"],
+            roles=AuditRoles(outcome="hired", favorable=["1"]),
+            options={"scope": scope, "unseen": "keep"},
+            memory=memory,
+        )
+        assert repair.repairer.strata_.groups == (("F",), ("M",))
+        assert repair.repairer.strata_.rows == (40, 40)
+        repair.write(tmp_path / "out.parquet")
+        written = parquet.read_table(tmp_path / "out.parquet")
+        assert written.column_names == ["score", "sex", "hired"]
+        assert written["sex"].null_count == 40
+        assert written["hired"].to_pylist() == (["0"] * 20 + ["1"] * 20) * 3
+
+
+@pytest.mark.parametrize("name", ["days", "days/*.parquet"])
+def test_a_folder_of_one_file_is_repaired_in_memory(name, tmp_path):
+    (tmp_path / "days").mkdir()
+    table = pa.table({name: values * 4 for name, values in FIRST.items()})
+    parquet.write_table(table, tmp_path / "days" / "a.parquet")
+    options = {"scope": "column", "method": "geometric"}
+    repair = repair_file(
+        str(tmp_path / name), protected=["race"], columns=["age"], options=options, memory=10**12
+    )
+    # The ages are 30 and 40 in each of two groups, so all become 35.
+    assert repair.after.dataframe["age"].to_list() == [35] * 16
+
+
+def test_columns_of_a_folder_that_differ_in_case_keep_their_names(tmp_path):
+    for name in "ab":
+        table = pa.table({**FIRST, "Pay": [1, 2] * 2, "pay": [3, 4] * 2})
+        (tmp_path / "days").mkdir(exist_ok=True)
+        parquet.write_table(table, tmp_path / "days" / f"{name}.parquet")
+    for memory in (10**12, 0):
+        repair = repair_file(
+            str(tmp_path / "days"),
+            protected=["race"],
+            columns=["age"],
+            options={"scope": "column"},
+            memory=memory,
+        )
+        repair.write(tmp_path / "out.parquet")
+        written = parquet.read_table(tmp_path / "out.parquet")
+        assert written.column_names == ["race", "hired", "age", "Pay", "pay"]
+        assert written.column(4).to_pylist() == [3, 4] * 4

@@ -18,6 +18,7 @@ from scipy.stats import chisquare
 
 from fourfifths._tables.sample import Features, _distinct_texts, days_of, read_features
 from fourfifths._tables.table import open_table
+from fourfifths.errors import TableError
 
 GROUPS = [(("a",),), (("b",),)]
 DAY = datetime.date(2020, 1, 1)
@@ -370,6 +371,7 @@ ZONES_PROGRAM = """
 import sys
 from fourfifths._tables.sample import read_features
 from fourfifths._tables.table import open_table
+from fourfifths.errors import TableError
 groups = [(("a",),), (("b",),)]
 options = dict(protected=["g"], groups=groups, quotas=[20, 20], sizes=[50, 50], random_state=0)
 print(read_features(open_table(sys.argv[1]), ["v"], **options).sha256)
@@ -400,6 +402,35 @@ def test_moments_do_not_depend_on_the_kind_of_table_nor_on_the_zone_of_the_machi
         for machine_zone in ("UTC", "Asia/Tokyo")
     ]
     assert found == [expected, expected]
+
+
+def test_a_scanned_file_gives_the_rows_of_its_table_whenever_it_is_computed(tmp_path):
+    # Polars reads row groups in any order where it computes only literals of them, as the groups.
+    generator = np.random.default_rng(0)
+    table = pl.DataFrame({"g": generator.choice(["a", "b"], 3000), "place": np.arange(3000)})
+    table.write_parquet(tmp_path / "t.parquet", row_group_size=170)
+    quotas = [500, 300]
+    sizes = [int((table["g"] == group).sum()) for group in "ab"]
+    expected = [
+        lowest_by_definition(np.flatnonzero(table["g"] == group).tolist(), quota, 0)
+        for group, quota in zip("ab", quotas, strict=True)
+    ]
+    for _ in range(5):
+        lazy = pl.scan_parquet(tmp_path / "t.parquet").with_columns(pl.col("place") * 1)
+        features = read(lazy, ["place"], quotas, sizes)
+        for code, places in enumerate(expected):
+            assert features.values[features.groups == code, 0].tolist() == places
+
+
+def test_a_lazy_frame_that_is_another_each_time_is_refused():
+    generator = np.random.default_rng(0)
+    table = pl.LazyFrame({"g": ["a", "b"] * 200, "place": np.arange(400)})
+
+    def shuffled(frame):
+        return frame.sample(fraction=1, shuffle=True, seed=int(generator.integers(2**31)))
+
+    with pytest.raises(TableError, match="LazyFrame gives other rows, or gives them in another"):
+        read(table.map_batches(shuffled), ["place"], [50, 50], [200, 200])
 
 
 def test_dask_gives_the_rows_of_pandas_and_loads_one_partition_at_a_time():

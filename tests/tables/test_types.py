@@ -23,6 +23,7 @@ from fourfifths._tables.types import (
     is_not_repaired,
     to_numbers,
     type_of,
+    with_categories,
 )
 from fourfifths._tables.values import NumberFormat
 from fourfifths.errors import ColumnError
@@ -412,3 +413,41 @@ def test_equal_numbers_are_written_alike_beside_cells_that_stay(
     )
     assert written.to_list() == expected
     assert written.dtype == nw.String
+
+
+def test_a_dictionary_has_the_fitted_categories_first_and_loses_none():
+    pieces = [
+        pa.DictionaryArray.from_arrays(pa.array([1, 0, None], pa.int8()), ["b", "never"]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), ["c", "d"]),
+    ]
+    column = nw.from_native(pa.chunked_array(pieces), series_only=True).alias("x")
+    fitted = ColumnType(name="x", kind="category", categories=("a", "b", "c"))
+    numbers = np.array([0, 1, 2, 0, np.nan])
+    is_written = np.array([False, True, False, True, True])
+    written = with_categories(column, fitted, numbers, is_written=is_written).to_native()
+    assert written.to_pylist() == ["never", "b", None, "a", None]
+    assert written.type == pa.dictionary(pa.int8(), pa.string())
+    dictionaries = [piece.dictionary.to_pylist() for piece in written.chunks]
+    assert dictionaries == [["a", "b", "c", "never"], ["a", "b", "c", "d"]]
+
+
+def test_the_order_of_a_dictionary_is_that_of_its_type():
+    codes, levels = pa.array([2, 0, 1], pa.int8()), ["lo", "mid", "hi", "never"]
+    native = pa.DictionaryArray.from_arrays(codes, levels, ordered=True)
+    column = nw.from_native(pa.chunked_array([native]), series_only=True).alias("x")
+    before, after = np.array([0.0, 1, 2]), np.array([0.0, 0, 0])
+    for fitted in (
+        ColumnType(name="x", kind="ordered", categories=tuple(levels)),
+        ColumnType(name="x", kind="category", categories=("hi", "lo", "mid")),
+    ):
+        written = from_numbers(column, fitted, before=before, after=after).to_native()
+        assert written.to_pylist() == [levels[2], *[fitted.categories[0]] * 2]
+        assert written.chunk(0).dictionary.to_pylist() == levels
+
+
+def test_codes_of_8_bits_may_be_too_few():
+    native = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), ["z"])
+    column = nw.from_native(pa.chunked_array([native]), series_only=True).alias("x")
+    fitted = ColumnType(name="x", kind="category", categories=tuple(f"a{i}" for i in range(200)))
+    with pytest.raises(ColumnError, match="column 'x': its type cannot hold all of 'a0', 'a1'"):
+        with_categories(column, fitted, np.array([150.0]), is_written=np.array([True]))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 
-from fourfifths._arrays import IntArray
+from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._effect.roles import AuditRoles, check_audit_roles
 from fourfifths._progress import steps
 from fourfifths._repair.engines.streamed import (
@@ -29,6 +29,7 @@ from fourfifths._repair.plain_repairer import PlainRepairer
 from fourfifths._repair.proof import Proof, with_other_columns
 from fourfifths._tables.engines.chunked import ChunkEngine
 from fourfifths._tables.engines.chunks import ChunkedTable, write_row_chunks
+from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.engines.engine import TableEngine
 from fourfifths._tables.engines.memory import engine_of
 from fourfifths._tables.groups import (
@@ -583,13 +584,24 @@ def _apply_in_chunks(
     fitted = repairer.fitted_
     row_count = engine.source.about_rows
     files = ExitStack()
+    texts: dict[str, ColumnDigest] = {}
+
+    def numbers(rows: Rows) -> list[FloatArray]:
+        columns = fitted.numbers(rows, repairer.unseen)
+        if rows.value_notes:  # something was assumed, so texts are counted
+            for name in (column.name for column in fitted.types_in(rows)):
+                column = rows.dataframe[name]
+                if column.dtype == nw.String:
+                    texts.setdefault(name, ColumnDigest(name=name, column=column.head(0))).add(rows)
+        return columns
+
     try:
         with steps("reading rows", row_count) as progress:
             identified = identify(
                 engine.source,
                 fitted.needed_columns,
                 strata=fitted.strata,
-                numbers=lambda rows: fitted.numbers(rows, repairer.unseen),
+                numbers=numbers,
                 seed=fitted.seed,
                 key=fitted.key,
                 unseen=repairer.unseen,
@@ -600,6 +612,12 @@ def _apply_in_chunks(
     except BaseException:
         files.close()
         raise
+    value_notes = [
+        note
+        for column in fitted.types_in(engine.schema)
+        if column.kind in ("number", "integer") and column.name in texts
+        for note in texts[column.name].number_notes(column, engine.schema.reading)
+    ]
     repair = StreamedFileRepair(
         repairer=repairer,
         source=engine.source,
@@ -608,7 +626,7 @@ def _apply_in_chunks(
         not_features=not_features,
         certified_amount=None,
         is_fitted=False,
-        notes=engine.schema.notes,
+        notes=tuple(dict.fromkeys((*engine.schema.notes, *value_notes))),
         row_count=sum(identified.sizes),
     )
     weakref.finalize(repair, files.close)

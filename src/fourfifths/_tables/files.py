@@ -24,11 +24,11 @@ import tempfile
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote
@@ -64,6 +64,7 @@ OUT_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 DELIMITERS = ",;\t|"
 DELIMITER_NAMES = {";": "semicolons", "\t": "tabs", "|": "bars"}
 GLOB_LETTERS = {*"*?["}
+MAX_NAMED_FILES = 5  # of those that look like data but are not read
 HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
 BROKEN_GZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 PARQUET_MAGIC = b"PAR1"
@@ -181,7 +182,7 @@ class TableFile:
 
     def partition_of(self, path: Path) -> dict[str, str | None]:
         """Return the columns that the names of a file's folders make, and their values."""
-        return partition_of(path) if self.is_hive else {}
+        return partition_of(path.relative_to(searched_folder(self.path))) if self.is_hive else {}
 
     def error(self, error: BaseException, name: str) -> TableError:
         """Return an engine's error while the rows were read as one line with the remedy."""
@@ -256,10 +257,18 @@ def open_file(
         raise TableError(f"{os.fspath(path)}: is an address; download the file first")
     path = Path(path)
     files = parquet_files(path)
+    if not files and path.is_dir():
+        unread = unread_files(path)
+        raise TableError(
+            f"{path}: cannot be read: it is a folder without Parquet files; name a file in it"
+            f"{f', such as {unread}' if unread else ''}"
+        )
     kind = "parquet" if files else kind_of(path)
     check_reading(path, kind, reading)
     if files:
         return open_parquet_files(path, files, reading)
+    if reading.hive:
+        raise OptionError(f"hive=True: {path} is one file, and not a folder; leave it out")
     check_start(path, kind)
     if kind == "workbook":
         table, notes = read_workbook(path, reading)
@@ -302,27 +311,112 @@ def check_reading(path: Path, kind: FileKind, reading: Reading) -> None:
 def parquet_files(path: Path) -> tuple[Path, ...]:
     """Return the Parquet files of a folder, or those that a pattern like day-*.parquet names.
 
-    None if the path is a file. Files whose names begin with a dot or a low line are left out, as
-    programs use them for notes of their own.
+    None if the path is a file. Links are followed, and a file that is reached twice is there once.
+    Names below the folder that begin with a dot or a low line are left out, as programs use them
+    for files of their own; only a folder such as _year=2025 is a column.
     """
     if path.is_dir():
-        names = path.rglob("*.parquet")
-    elif GLOB_LETTERS & {*str(path)} and not path.exists():
-        names = iter(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207
-    else:
+        return tuple(file for file in files_below(path) if is_parquet_below(path, file))
+    if not GLOB_LETTERS & {*str(path)} or path.exists():
         return ()
-    files = sorted(
-        name
-        for name in names
-        if name.is_file() and name.name.lower().endswith(".parquet") and name.name[0] not in "._"
+    folder = searched_folder(path)
+    files = once_each(
+        folder,
+        (
+            name
+            for name in map(Path, glob.glob(str(path), recursive=True))  # noqa: PTH207
+            if name.is_file() and is_parquet_below(folder, name, asked=path.parts)
+        ),
     )
-    if not files and not path.is_dir():
+    if not files:
         raise TableError(f"{path}: no Parquet file has a name like that")
     return tuple(files)
 
 
+def searched_folder(path: Path) -> Path:
+    """Return the folder below which the files of a folder or a pattern are.
+
+    Examples
+    --------
+    >>> searched_folder(Path("data/run=5/sex=*/*.parquet")).as_posix()
+    'data/run=5'
+    """
+    if path.is_dir():
+        return path
+    return Path(*takewhile(lambda name: not GLOB_LETTERS & {*name}, path.parts))
+
+
+def is_parquet_below(folder: Path, file: Path, *, asked: Collection[str] = ()) -> bool:
+    """Return whether a file below a folder is data, by the names on the way to it.
+
+    Names in `asked` may begin with a dot or a low line.
+
+    Examples
+    --------
+    >>> folder = Path("days")
+    >>> [is_parquet_below(folder, folder / name) for name in ("a.PARQUET", "_temporary/a.parquet")]
+    [True, False]
+    """
+    *folders, name = file.relative_to(folder).parts
+    names = [*(name for name in folders if "=" not in name), name]
+    is_hidden = any(name[0] in "._" and name not in asked for name in names)
+    return name.lower().endswith(".parquet") and not is_hidden
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return all files below a folder, in the order of their names; links are followed."""
+    files = []
+    waiting: list[tuple[Path, tuple[Path, ...]]] = [(folder, ())]
+    while waiting:
+        current, above = waiting.pop()
+        real = current.resolve()
+        if real in above:  # a link to a folder that it is in
+            continue
+        try:
+            entries = list(current.iterdir())
+        except OSError as error:
+            raise TableError(f"{current}: cannot be read: {error.strerror}") from error
+        waiting += [(entry, (*above, real)) for entry in entries if entry.is_dir()]
+        files += [entry for entry in entries if entry.is_file()]
+    return once_each(folder, files)
+
+
+def once_each(folder: Path, files: Iterable[Path]) -> list[Path]:
+    """Return files below a folder, sorted, without those that a link leads to a second time."""
+    real_folder = folder.resolve()
+    names: dict[Path, Path] = {}
+
+    def is_link(file: Path) -> bool:
+        return real_folder / file.relative_to(folder) != file.resolve()
+
+    for file in sorted(files, key=lambda file: (is_link(file), file)):
+        first = names.setdefault(file.resolve(), file)
+        if partition_of(first.relative_to(folder)) != partition_of(file.relative_to(folder)):
+            raise TableError(
+                f"{file}: is the same file as {first}, in a folder of another name; its rows would "
+                "belong to both; copy the file, or remove one of the links"
+            )
+    return sorted(names.values())
+
+
+def unread_files(folder: Path) -> str:
+    """Return the names of the files below a folder that look like data but are not read."""
+    unread = []
+    for file in files_below(folder):
+        is_data = file.name.lower().endswith(tuple(ENDINGS))
+        if not is_data and file.name[0] not in "._":
+            with suppress(OSError), file.open("rb") as stream:
+                is_data = stream.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+        if is_data and not is_parquet_below(folder, file):
+            unread.append(str(file.relative_to(folder)))
+    more = len(unread) - MAX_NAMED_FILES
+    return listed(unread[:MAX_NAMED_FILES]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def partition_of(path: Path) -> dict[str, str | None]:
     """Return what the names of a file's folders say, as in year=2025.
+
+    The path is that below the folder of the table.
 
     Examples
     --------
@@ -330,23 +424,38 @@ def partition_of(path: Path) -> dict[str, str | None]:
     {'sex': 'F', 'state': 'New York'}
     """
     pairs = [name.partition("=") for name in path.parts[:-1] if "=" in name]
-    return {
-        unquote(key): None if value == HIVE_MISSING else unquote(value) for key, _, value in pairs
-    }
+    try:
+        return {
+            unquote(key, errors="strict"): None
+            if value == HIVE_MISSING
+            else unquote(value, errors="strict")
+            for key, _, value in pairs
+        }
+    except UnicodeDecodeError as error:
+        raise TableError(
+            f"{path}: the name of a folder is not UTF-8 once its % signs are decoded; rename it"
+        ) from error
 
 
 def open_parquet_files(path: Path, files: tuple[Path, ...], reading: Reading) -> TableFile:
     """Open several Parquet files as one table."""
     for file in files:
         check_start(file, "parquet")
-    keys = list(partition_of(files[0]))
-    if keys and not reading.hive:
+    folder = searched_folder(path)
+    partitions = [partition_of(file.relative_to(folder)) for file in files]
+    keys = list(partitions[0])
+    if not reading.hive and any(partitions):
+        example = next(file.parent for file, pairs in zip(files, partitions, strict=True) if pairs)
         raise TableError(
-            f"{path}: the names of its folders are columns, as in {files[0].parent.name}; say "
-            "hive=True to read them, or name the files with a pattern"
+            f"{path}: the names of its folders are columns, as in {example.name}; say hive=True to "
+            "read them, or name one of these folders, to read only that one without the column"
         )
-    if reading.hive and (not keys or any(list(partition_of(file)) != keys for file in files)):
-        raise TableError(f"{path}: hive=True: expected folders with names like year=2025")
+    if reading.hive and (not keys or any(list(pairs) != keys for pairs in partitions)):
+        raise TableError(
+            f"{path}: hive=True: expected folders with names like year=2025 below {folder}, the "
+            "same columns for each file"
+        )
+    check_same_columns(path, files)
     import duckdb
 
     connection = _connection()
@@ -361,12 +470,67 @@ def open_parquet_files(path: Path, files: tuple[Path, ...], reading: Reading) ->
     except duckdb.Error as error:
         raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
     if reading.hive:
-        both = [key for key in keys if key in first]
+        # DuckDB reads names without regard to case, and those of all folders above too.
+        lower_names = {name.lower() for name in first}
+        both = [key for key in partition_of(files[0].absolute()) if key.lower() in lower_names]
         if both:
             raise TableError(f"{path}: {listed(both)} is a column of the files and of folders")
         relation = relation.project(", ".join(map(_sql_name, [*first, *keys])))
-    return TableFile(
-        path=path, kind="parquet", relation=relation, paths=files, is_hive=reading.hive
+    unread = unread_files(path) if path.is_dir() else ""
+    notes = (
+        f"not read below {path}: {unread}; of a folder only Parquet files are read, and none whose "
+        "name, or whose folder's name, begins with a dot or a low line",
+    )
+    opened = TableFile(
+        path=path,
+        kind="parquet",
+        relation=relation,
+        paths=files,
+        notes=notes if unread else (),
+        is_hive=reading.hive,
+    )
+    return with_written_names(opened)
+
+
+def check_same_columns(path: Path, files: Sequence[Path]) -> None:
+    """Raise unless all Parquet files have the same columns, of the same types, in the same order.
+
+    DuckDB would read those of the first file in all others, and cast what they hold.
+    """
+    if len(files) < 2:
+        return
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    expected = None
+    for file in files:
+        try:
+            schema = parquet.read_schema(file).remove_metadata()
+        except (pa.ArrowException, OSError) as error:
+            raise TableError(f"{path}: not readable as Parquet: {in_one_line(error)}") from error
+        if expected is None:
+            expected = schema
+        elif not schema.equals(expected):
+            raise differing_columns(file, schema, first=files[0], expected=expected)
+
+
+def differing_columns(path: Path, schema: Any, *, first: Path, expected: Any) -> TableError:
+    """Return the error for a Parquet file whose Arrow schema is not that of the first file."""
+    difference = f"{len(schema)} columns, not {len(expected)}"
+    for column, expected_column in zip(schema, expected, strict=False):
+        if not expected_column.equals(column):
+            types = [
+                f"{kind.type}{'' if kind.nullable else ' not null'}"
+                for kind in (column, expected_column)
+            ]
+            difference = (
+                f"{column.name!r} of type {types[0]}, not {expected_column.name!r} of type "
+                f"{types[1]}"
+            )
+            break
+    return TableError(
+        f"{path}: its columns differ from those of {first} ({difference}); expected the same names "
+        "and types in the same order in all files"
     )
 
 
@@ -383,7 +547,8 @@ def with_written_names(file: TableFile) -> TableFile:
         return file
     from pyarrow import parquet
 
-    written = parquet.read_schema(file.path).names
+    written = parquet.read_schema(file.paths[0]).names
+    written += list(file.partition_of(file.paths[0]))
     keys = unique_names(written)
     renamed = (
         f"{_sql_name(name)} AS {_sql_name(key)}" for name, key in zip(names, keys, strict=True)
@@ -414,7 +579,8 @@ def _literal(path: Path) -> str:
 
     It would read *, ? and [ as a pattern for several files, and ~ as the home folder.
     """
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path.resolve()))
+    # Links stay: the names of folders may be columns.
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path.absolute()))
 
 
 def first_bytes(path: Path) -> bytes:

@@ -47,11 +47,13 @@ from fourfifths._tables.types import (
     check_exact,
     check_finite,
     from_numbers,
+    is_dictionary,
     is_not_repaired,
     plain_numbers,
     to_numbers,
     type_of,
     typed_values,
+    with_categories,
 )
 from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
@@ -613,6 +615,12 @@ class RecordOutput:
         columns = []
         for index, column_type in enumerate(self.column_types):
             column = frame[column_type.name]
+            if is_dictionary(column):
+                cells = self.records[np.maximum(self.index, 0), index]
+                columns.append(
+                    with_categories(column, column_type, cells, is_written=self.index >= 0)
+                )
+                continue
             values = typed_values(column, column_type, self.records[:, index])
             written = values[np.maximum(self.index, 0)] if len(self.index) else values.head(0)
             if stays.any():
@@ -738,7 +746,7 @@ def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:
             lines = JsonLines.read(table.file, frame)
         return replace(rows, frame=frame, style=table.file.style, json_lines=lines)
     if isinstance(source, Table):
-        native: Any = table.frame
+        native: Any = table.frame.select(*table.names.values())
     else:
         native = nw.from_native(plain_columns(source))
     if native.implementation is nw.Implementation.DUCKDB:
@@ -790,7 +798,7 @@ def _file_frame(file: TableFile, name: str) -> nw.DataFrame[Any]:
         return nw.from_native(plain_columns(pa.concat_tables(tables)), eager_only=True)
     try:
         # Arrow keeps what DuckDB drops: dictionary types, and pandas' notes on the columns.
-        native = parquet.ParquetFile(file.path).read()
+        native = parquet.ParquetFile(file.paths[0]).read()
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{name}: not readable as Parquet: {in_one_line(error)}") from error
     if native.column_names != file.relation.columns:

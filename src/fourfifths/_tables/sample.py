@@ -22,7 +22,7 @@ from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.engines import spark
 from fourfifths._tables.files import in_one_line
 from fourfifths._tables.groups import Group
-from fourfifths._tables.table import Table
+from fourfifths._tables.table import ROW_NUMBER, Table
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
     MAX_EXACT_INTEGER,
@@ -147,10 +147,12 @@ def read_features(
     inner_names = {name: f"f{index}" for index, name in enumerate([*names, *also_hashed])}
     table = _with_moments_in_utc(table, inner_names)
     _check_whole_in_memory(table, inner_names)
+    is_polars = table.frame.implementation is nw.Implementation.POLARS
     try:
         frame = table.frame.select(
             *(_plain_column(table, name).alias(inner) for name, inner in inner_names.items()),
             _group_code(table, protected, groups).alias("code"),
+            *([nw.col(ROW_NUMBER)] if is_polars else []),
         )
         frame = frame.filter(nw.col("code") >= 0)
         arrays = _fetch(frame, quotas, sizes, random_state)
@@ -391,37 +393,38 @@ def _fetch(
     return _arrays_of(loaded)
 
 
-def _sampled_rows(
-    frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
-) -> IntArray | None:
-    """Load the groups of all rows, and return the numbers of the rows to take; None takes all."""
-    codes = frame.select("code").collect()["code"].to_numpy()
-    if np.all(np.bincount(codes, minlength=len(quotas)) <= quotas):
-        return None
-    return _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
-
-
 def _fetch_polars(
     frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
-    """Load only the rows that are sampled; the others stay lazy."""
-    sampled_rows = _sampled_rows(frame, quotas, random_state)
-    if sampled_rows is None:
-        return _arrays_of(frame.collect())
-    native: Any = frame.to_native()
-    numbered: nw.LazyFrame[Any] = nw.from_native(native.with_row_index("row_position"))
-    sampled = numbered.filter(nw.col("row_position").is_in(sampled_rows.tolist()))
-    loaded = sampled.collect("polars", engine="streaming").sort("row_position")
-    return _arrays_of(loaded.drop("row_position"))
+    """Load only the rows that are sampled; the others stay lazy.
+
+    The query is computed twice: for the groups of all rows, then for the rows that are sampled.
+    `ROW_NUMBER` says in both which row is which.
+    """
+    counted = frame.select(ROW_NUMBER, "code").collect().sort(ROW_NUMBER)
+    numbers, codes = counted[ROW_NUMBER].to_numpy(), counted["code"].to_numpy()
+    if np.any(np.bincount(codes, minlength=len(quotas)) > quotas):
+        rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
+        numbers, codes = numbers[rows], codes[rows]
+        frame = frame.filter(nw.col(ROW_NUMBER).is_in(numbers.tolist()))
+    loaded = frame.collect("polars", engine="streaming").sort(ROW_NUMBER)
+    is_same = np.array_equal(loaded[ROW_NUMBER].to_numpy(), numbers)
+    if not (is_same and np.array_equal(loaded["code"].to_numpy(), codes)):
+        raise TableError(
+            "the table: this LazyFrame gives other rows, or gives them in another order, each time "
+            "that it is computed; collect it first, as in table.collect()"
+        )
+    return _arrays_of(loaded.drop(ROW_NUMBER))
 
 
 def _fetch_dask(
     frame: nw.LazyFrame[Any], quotas: Sequence[int], random_state: int
 ) -> dict[str, ObjectArray]:
     """Load one partition after the other, and keep the rows that are sampled."""
-    sampled_rows = _sampled_rows(frame, quotas, random_state)
-    if sampled_rows is None:
+    codes = frame.select("code").collect()["code"].to_numpy()
+    if np.all(np.bincount(codes, minlength=len(quotas)) <= quotas):
         return _arrays_of(frame.collect())
+    sampled_rows = _lowest_draws(codes, row_draws(codes.size, random_state), quotas)
     native: Any = frame.to_native()
     chosen, first_row = [], 0
     for index in range(native.npartitions):

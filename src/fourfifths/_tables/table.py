@@ -37,6 +37,8 @@ from fourfifths._tables.workbook import read_workbook
 from fourfifths._text import in_rows, listed, nearest
 from fourfifths.errors import ColumnError, OptionError, TableError
 
+# The column of a polars table that numbers its rows; it is none of the user's.
+ROW_NUMBER = "row_number"
 # With more values than this, a column of objects is not one of groups.
 MAX_AMBIGUOUS_VALUES = 50
 
@@ -377,6 +379,11 @@ def _wrap(
             frame = nw.from_native(backend.toDF(*names.values()))
     else:
         frame = frame.rename(names)
+    if frame.implementation is nw.Implementation.POLARS:
+        # Before anything is computed of them: polars may change the order of rows of which it
+        # computes nothing but literals, as pl.when(...).then(0).otherwise(1).
+        lazy: Any = frame.to_native()
+        frame = nw.from_native(lazy.with_row_index(ROW_NUMBER))
     return Table(
         frame=frame,
         names=names,

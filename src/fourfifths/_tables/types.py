@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import narwhals as nw
 import numpy as np
 
-from fourfifths._arrays import FloatArray, IntArray
+from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
     PLAIN,
@@ -486,6 +486,8 @@ def from_numbers(
     if has_missing:
         # NaN differs from itself, but what is missing stays missing.
         is_changed &= ~np.isnan(before)
+    if is_dictionary(column):
+        return with_categories(column, column_type, after, is_written=is_changed)
     rows = np.flatnonzero(is_changed)
     if not rows.size:
         return column  # some versions of Arrow and narwhals fail where no cell is set
@@ -494,11 +496,7 @@ def from_numbers(
     except Exception as error:  # each backend has errors of its own
         if not is_text(column.dtype):
             raise
-        raise ColumnError(
-            f"column {column_type.name!r}: its type cannot hold all of "
-            f"{listed(column_type.categories)}: give it the categories of the table that was "
-            "fitted, or make it text"
-        ) from error
+        raise too_few_categories(column_type) from error
 
 
 def _cells_of(
@@ -577,6 +575,61 @@ def _with_cells(column: nw.Series[Any], cells: Any, *, rows: IntArray) -> nw.Ser
     return column.scatter(rows, cells)
 
 
+def is_dictionary(column: nw.Series[Any]) -> bool:
+    """Return whether a column is Arrow's, and holds codes of texts."""
+    return column.implementation.is_pyarrow() and column.dtype == nw.Categorical
+
+
+def with_categories(
+    column: nw.Series[Any], column_type: ColumnType, numbers: FloatArray, *, is_written: BoolArray
+) -> nw.Series[Any]:
+    """Return a column of a dictionary with some cells replaced; NaN makes a cell missing.
+
+    The dictionary has the categories that were fitted, in their order, and then what else the
+    column's own dictionary has. So it depends neither on the cells that are replaced, nor on which
+    rows are read together. Only an order that the type has, and the fit does not, comes first.
+    """
+    import pyarrow as pa
+
+    native: Any = column.to_native()
+    keeps_order = native.type.ordered and column_type.kind != "ordered"
+    pieces, start = [], 0
+    for piece in native.chunks:
+        span = slice(start, start + len(piece))
+        texts = piece.dictionary.to_pylist()
+        before = [text for text in texts if text is not None]
+        fitted = column_type.categories
+        order = dict.fromkeys([*before, *fitted] if keeps_order else [*fitted, *before])
+        code_of = {text: code for code, text in enumerate(order)}
+        # A missing value has the code -1, which points to the last entry.
+        code_before = np.array([*(code_of.get(text, -1) for text in texts), -1])
+        code_fitted = np.array([*(code_of[text] for text in fitted), -1])
+        indices = piece.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        written = np.where(np.isnan(numbers[span]), -1, numbers[span]).astype(np.int64)
+        codes = np.where(is_written[span], code_fitted[written], code_before[indices])
+        try:
+            coded = pa.array(codes, native.type.index_type, mask=codes < 0)
+        except (pa.ArrowInvalid, OverflowError) as error:  # 8 bits may be too few
+            raise too_few_categories(column_type) from error
+        dictionary = pa.array(list(order), native.type.value_type)
+        pieces.append(
+            pa.DictionaryArray.from_arrays(coded, dictionary, ordered=native.type.ordered)
+        )
+        start = span.stop
+    chunked: Any = pa.chunked_array(pieces, type=native.type)
+    result: nw.Series[Any] = nw.from_native(chunked, series_only=True)
+    return result.alias(column.name)
+
+
+def too_few_categories(column_type: ColumnType) -> ColumnError:
+    """Return the error for a column whose type cannot hold the categories that were fitted."""
+    return ColumnError(
+        f"column {column_type.name!r}: its type cannot hold all of "
+        f"{listed(column_type.categories)}: give it the categories of the table that was "
+        "fitted, or make it text"
+    )
+
+
 def typed_values(
     column: nw.Series[Any], column_type: ColumnType, numbers: FloatArray
 ) -> nw.Series[Any]:
@@ -616,11 +669,7 @@ def typed_values(
     except Exception as error:  # each backend has errors of its own
         if not column_type.categories:
             raise
-        raise ColumnError(
-            f"column {column_type.name!r}: its type cannot hold all of "
-            f"{listed(column_type.categories)}: give it the categories of the table that was "
-            "fitted, or make it text"
-        ) from error
+        raise too_few_categories(column_type) from error
 
 
 def series_like(column: nw.Series[Any], cells: list[Any], dtype: nw.dtypes.DType) -> nw.Series[Any]:

@@ -126,18 +126,22 @@ class IdentifiedRows:
             )
 
     def stratum_rows(self, stratum_count: int) -> IntArray:
-        """Return the number of rows of each stratum."""
+        """Return the number of rows of each stratum; the last entry counts rows without one."""
         counts = np.zeros(stratum_count + 1, dtype=np.int64)
         for codes in self.stratum_codes():
             counts += np.bincount(codes + 1, minlength=stratum_count + 1)
-        return counts[1:]
+        return np.roll(counts, -1)
 
     def drawn(self, quotas: IntArray, row_counts: IntArray) -> tuple[IntArray, IntArray]:
-        """Draw a quota of rows of each stratum; return them and their places, in their order."""
+        """Draw a quota of rows of each stratum; return them and their places, in their order.
+
+        The last quota and count are those of the rows without a stratum.
+        """
         limits = draw_limits(quotas, row_counts)
         candidates: list[tuple[IntArray, Any, CodeArray, IntArray]] = []
         first_row = 0
         for codes, (identity, places) in zip(self.stratum_codes(), self.identities(), strict=True):
+            codes = codes % quotas.size  # noqa: PLW2901 - the code -1 is the last entry
             near = np.flatnonzero(uniform_of(identity, "sample") < limits[codes])
             candidates.append((near + first_row, identity[near], codes[near], places[near]))
             first_row += codes.size
@@ -403,8 +407,9 @@ def fit_streamed(
         files=files,
         advance=advance,
     )
-    row_counts = np.array(scanned.strata.rows)
-    row_numbers, places = identified.drawn(fit_quotas(row_counts), row_counts)
+    row_counts = identified.stratum_rows(len(scanned.strata.groups))
+    quotas = np.append(fit_quotas(row_counts[:-1]), 0)
+    row_numbers, places = identified.drawn(quotas, row_counts)
     scanned.learn(repairer, engine.source.take(row_numbers, names), places)
     return identified
 
@@ -571,7 +576,7 @@ class SmallStrata:
         is_alone = identified.words is None or identified.key is not None
         if not isinstance(fitted.model, Model) or is_alone or repairer.amount == 0:
             return None
-        row_counts = identified.stratum_rows(len(fitted.strata.groups))
+        row_counts = identified.stratum_rows(len(fitted.strata.groups))[:-1]
         is_small = row_counts <= ROWS_PER_CHUNK
         small_rows = int(row_counts[is_small].sum())
         if small_rows > max_rows:
@@ -619,7 +624,10 @@ class SmallStrata:
 def sampled_rows(
     source: ChunkedTable, identified: IdentifiedRows, strata: Strata, *, most: int
 ) -> tuple[Rows, IntArray]:
-    """Return about `most` rows by draw, in the shares of the strata, and their places."""
+    """Return about `most` rows by draw, in the shares of the strata, and their places.
+
+    Rows without a stratum, which a repair leaves as they are, have their share too.
+    """
     row_counts = identified.stratum_rows(len(strata.groups))
     share = min(most / max(int(row_counts.sum()), 1), 1.0)
     quotas = np.ceil(share * row_counts).astype(np.int64)

@@ -87,7 +87,12 @@ class ChunkedTable:
         if self.file.kind == "parquet":
             return int(self.file.relation.aggregate("count(*)").fetchall()[0][0])
         size = sum(path.stat().st_size for path in self.file.paths)
-        first_rows: Any = self.file.relation.limit(1000).to_arrow_table()
+        import duckdb
+
+        try:
+            first_rows: Any = self.file.relation.limit(1000).to_arrow_table()
+        except duckdb.Error as error:
+            raise self.file.error(error, self.table.name) from error
         bytes_per_row = max(first_rows.nbytes // max(first_rows.num_rows, 1), 1)
         return int(size * (CSV_EXPANSION if self.file.is_packed else 1) // bytes_per_row)
 
@@ -110,11 +115,14 @@ class ChunkedTable:
     @cached_property
     def empty(self) -> Rows:
         """No rows, with the columns and their types."""
-        if not self.about_rows:
+        is_parquet = self.file.kind == "parquet"
+        first = None if is_parquet else next(self._tables(None, ()), None)
+        # How many rows a CSV has is an estimate.
+        if not self.about_rows or (first is None and not is_parquet):
             raise TableError(f"{self.table.name}: the table has no rows")
-        if self.file.kind == "parquet":
+        if first is None:
             return self._rows(parquet_schema_table(self.file, self.table.name), 0)
-        return self._rows(next(self._tables(None, ())).slice(0, 0), 0)
+        return self._rows(first.slice(0, 0), 0)
 
     def chunks(
         self, names: Sequence[str] | None = None, *, coded: Collection[str] = ()
@@ -233,7 +241,8 @@ def csv_tables(
         # In parts that stay in the processor's cache.
         for batch in relation.to_arrow_reader(min(batch_rows, ROWS_PER_PIECE)):
             yield pa.Table.from_batches([batch])
-    except duckdb.Error as error:
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        # Arrow raises errors of its own where DuckDB stops in later rows.
         raise file.error(error, name) from error
 
 

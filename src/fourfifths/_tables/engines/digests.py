@@ -27,6 +27,7 @@ from fourfifths._tables.types import (
     IDENTIFIER_NAME,
     MAX_CATEGORIES,
     MAX_CATEGORIES_OF_FEW_ROWS,
+    ColumnType,
     are_codes,
 )
 from fourfifths._tables.values import (
@@ -273,6 +274,24 @@ class ColumnDigest:
             array = pa.chunked_array([pa.array(cells, type=native.type)])
         series: nw.Series[Any] = nw.from_native(array, series_only=True)
         return series.alias(self.name), np.array(counts, dtype=np.int64)
+
+    def number_notes(self, column_type: ColumnType, reading: Reading) -> list[str]:
+        """Return what is assumed about the texts where they are read as a fitted repair reads them.
+
+        The note of a chunk names the rows and an example of the chunk, and not of the table.
+        """
+        values, row_counts = self.values()
+        notes: list[str] = []
+        numbers_and_format(
+            values,
+            must=True,
+            reading=reading,
+            number_format=column_type.number_format,
+            notes=notes,
+            row_counts=row_counts,
+            may_round=column_type.kind == "number",
+        )
+        return notes
 
     @property
     def holds_too_many_texts(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from fourfifths._tables.files import TableFile, in_one_line
+from fourfifths._tables.files import TableFile, differing_columns, in_one_line
 from fourfifths.errors import TableError
 
 ROWS_PER_PART = 65_536
@@ -31,10 +31,9 @@ def parquet_tables(
             if schema is None:
                 schema = source.schema_arrow.remove_metadata()
             elif not source.schema_arrow.remove_metadata().equals(schema):
-                raise TableError(
-                    f"{path}: its columns differ from those of {file.paths[0]}"
-                    f"{_difference(schema, source.schema_arrow)}; expected the same names and "
-                    "types in the same order in all files"
+                # It was the same when the table was opened.
+                raise differing_columns(
+                    path, source.schema_arrow, first=file.paths[0], expected=schema
                 )
             stored = _stored_columns(file, path)
             # Arrow takes a name with a dot for a path into a nested column.
@@ -42,9 +41,11 @@ def parquet_tables(
             asked = None
             if is_plain and names is not None:
                 asked = [column for column in names if column in stored]
-            if is_plain and coded:
+            # The names of folders make columns too, which no file has.
+            stored_codes = [column for column in coded if column in stored]
+            if is_plain and stored_codes:
                 source = parquet.ParquetFile(
-                    path, metadata=source.metadata, read_dictionary=list(coded), pre_buffer=False
+                    path, metadata=source.metadata, read_dictionary=stored_codes, pre_buffer=False
                 )
             for table in row_group_tables(source, asked):
                 complete = _with_partition(table, file, path, is_complete=asked is None)
@@ -82,7 +83,8 @@ def _with_partition(table: Any, file: TableFile, path: Path, *, is_complete: boo
     if is_complete:
         table = table.rename_columns(_stored_columns(file, path))
     for column, value in file.partition_of(path).items():
-        table = table.append_column(column, pa.repeat(value, table.num_rows))
+        texts = pa.repeat(pa.scalar(value, pa.string()), table.num_rows)
+        table = table.append_column(column, texts)
     return table
 
 
@@ -97,13 +99,3 @@ def row_group_tables(source: Any, columns: Sequence[str] | None) -> Iterator[Any
             continue
         for batch in source.iter_batches(ROWS_PER_PART, row_groups=[index], columns=columns):
             yield pa.Table.from_batches([batch])
-
-
-def _difference(schema: Any, differing: Any) -> str:
-    for expected, field_found in zip(schema, differing, strict=False):
-        if not expected.equals(field_found):
-            return (
-                f" ({field_found.name!r} of type {field_found.type}, not {expected.name!r} of "
-                f"type {expected.type})"
-            )
-    return f" ({len(differing)} columns, not {len(schema)})"
