@@ -224,6 +224,18 @@ def test_hostile_texts_and_all_types_are_repaired_by_sql_in_spark(spark, options
         spark.conf.unset("spark.sql.parser.escapedStringLiterals")
 
 
+def test_hostile_names_in_spark(spark):
+    random = np.random.default_rng(0)
+    for seed in range(6):
+        names = [text.replace("$", "") for text in hostile_texts(3, seed)]
+        table = pa.table({name: random.normal(size=60) for name in names} | {" ": ["F", "M"] * 30})
+        fitted = Repairer(" ", columns=names[:2], scope="column").fit(table)
+        view = names[2].replace("`", "``")
+        spark.createDataFrame(table).coalesce(1).createOrReplaceTempView(f"`{view}`")
+        written = spark.sql(fitted.to_sql("spark", table=names[2])).toArrow()
+        assert written.equals(fitted.transform(table))
+
+
 def test_types_that_transform_writes_otherwise_stop_sql_in_spark(spark):
     from pyspark.errors import PySparkException
 

@@ -334,6 +334,36 @@ def test_missing_values_and_kept_strata_hide_nothing_that_transform_refuses():
         in_duckdb(keeping, data)
 
 
+@pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT"])
+def test_texts_are_compared_letter_by_letter_whatever_the_collation(collation):
+    rows = pa.table(
+        {
+            "sex": ["F", "f", "E", "\u00c9"] * 20,
+            "grade": ["lo", "LO", "Lo", "h\u00ef"] * 20,
+            "a": np.arange(80.0) ** 2,
+        }
+    )
+    fitted, unseen = rows.filter(pa.array([True, False, True, False] * 20)), [1, 3]
+    repairer = Repairer(
+        "sex",
+        columns={"a": None, "grade": ["lo", "Lo", "LO", "h\u00ef"]},
+        scope="column",
+        ties="mid",
+        levels=3,
+        unseen="keep",
+        exact_values=True,
+    ).fit(fitted)
+    database = duckdb.connect()
+    database.register("rows", rows)
+    text = f"VARCHAR COLLATE {collation}"
+    database.execute(f"CREATE TABLE data (sex {text}, grade {text}, a DOUBLE)")
+    database.execute("INSERT INTO data FROM rows")
+    expected = repairer.transform(rows)
+    assert expected.take(unseen).equals(rows.take(unseen))
+    assert not expected["grade"].equals(rows["grade"])
+    assert_same(database.sql(repairer.to_sql("duckdb")).to_arrow_table(), expected)
+
+
 def test_columns_that_differ_in_case_only_are_refused():
     rows = pa.table({"sex": ["F", "M"] * 20, "a": np.arange(40.0), "A": np.arange(40.0)[::-1]})
     repairer = Repairer("sex", columns=["A"], scope="column").fit(rows)

@@ -132,6 +132,8 @@ def to_sql(
     query = statement.query(table_names, dropped)
     if dialect in SUBSTITUTED:
         spell_out(query)
+    if dialect == "duckdb":
+        collate(query)
     text: str = query.sql(dialect=dialect, pretty=True)
     return text
 
@@ -682,6 +684,17 @@ def spell_out(query: Any) -> None:
             elif piece:
                 pieces.append(exp.Literal.string(piece))
         text.replace(exp.func("CONCAT", *pieces))
+
+
+def collate(query: Any) -> None:
+    """Compare texts letter by letter, although a column of DuckDB may have a collation.
+
+    Spark's TYPEOF names the collation, so that the type of such a column is refused.
+    """
+    exp = expressions()
+    for comparison in [*query.find_all(exp.EQ)]:
+        if comparison.this.is_type("text") and isinstance(comparison.this, exp.Cast):
+            comparison.set("this", exp.Collate(this=comparison.this, expression=exp.var("C")))
 
 
 def double_literal(value: float) -> Any:
