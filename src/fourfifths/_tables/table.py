@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import narwhals as nw
 import numpy as np
@@ -447,6 +447,18 @@ def read_table(
     >>> fourfifths.impact(ricci, protected="race", outcome="passed").attributes[0].reference
     'W'
     """
+    if decimal not in (None, *get_args(DecimalMark)):
+        raise OptionError(f"decimal={decimal!r}: expected '.' or ','")
+    if sheet is not None and not isinstance(sheet, str):
+        raise OptionError(f"sheet={sheet!r}: expected the name of a sheet")
+    is_line = isinstance(header_row, int) and not isinstance(header_row, bool) and header_row >= 1
+    if header_row is not None and not is_line:
+        raise OptionError(
+            f"header_row={header_row!r}: expected the number of a line; the first is 1"
+        )
+    for name, choice in (("exact_values", exact_values), ("hive", hive)):
+        if not isinstance(choice, bool):
+            raise OptionError(f"{name}={choice!r}: expected True or False")
     reading = Reading(
         sheet=sheet,
         header_row=header_row,
@@ -455,6 +467,8 @@ def read_table(
         exact_values=exact_values,
         hive=hive,
     )
+    if isinstance(source, Table) and reading not in (Reading(), source.reading):
+        raise OptionError("source: is a table that was opened already; say it when it is opened")
     return open_table(source, reading)
 
 
