@@ -568,12 +568,14 @@ def plain_columns(native: Any, *, times: bool = False) -> Any:
     """Return a table with its columns in types that every library reads.
 
     Texts and runs of an Arrow table may be stored in several ways, which do not change what they
-    mean. Times become texts if asked. Columns of pandas that hold Python's objects become what
-    `without_objects` makes of them. Any other table is returned as it is.
+    mean. Times become texts if asked, and categories always. Columns of pandas that hold Python's
+    objects become what `without_objects` makes of them. Any other table is returned as it is.
     """
     module = type(native).__module__.partition(".")[0]
     if module == "pandas" and hasattr(native, "columns"):
         plain = {name: without_objects(native[name]) for name in object_columns(native)}
+        for name in object_categories(native):
+            plain[name] = native[name].cat.rename_categories(str)
         return native.assign(**plain)
     if module != "pyarrow" or not hasattr(native, "set_column"):
         return native
@@ -600,11 +602,41 @@ def object_columns(native: Any) -> list[str]:
     ]
 
 
+def object_categories(native: Any) -> list[str]:
+    """Return the columns of a dataframe whose categories are numbers, intervals or the like."""
+    module = type(native).__module__.partition(".")[0]
+    if module == "pyarrow" and hasattr(native, "schema"):
+        names, types = native.schema.names, native.schema.types
+        return [name for name, kind in zip(names, types, strict=True) if is_arrow_category(kind)]
+    if module != "pandas" or not native.columns.is_unique:
+        return []
+    return [
+        name
+        for name, dtype in native.dtypes.items()
+        if isinstance(name, str)
+        and dtype.name == "category"
+        and not all(isinstance(category, str) for category in dtype.categories)
+        and len(set(map(str, dtype.categories))) == len(dtype.categories)
+    ]
+
+
+def is_arrow_category(arrow_type: Any) -> bool:
+    """Return whether an Arrow type is one of categories that are no plain texts."""
+    import pyarrow as pa
+
+    types = pa.types
+    if not types.is_dictionary(arrow_type):
+        return False
+    value_type = arrow_type.value_type
+    return not (types.is_string(value_type) or types.is_large_string(value_type))
+
+
 def without_objects(column: Any) -> Any:
     """Return a column of Python's objects as numbers, truth values, dates or texts.
 
     Decimals are numbers. Numbers among texts become texts, because it depends on all of them what
-    the column is. Columns of anything else, such as lists, stay as they are. So do those of few
+    the column is; so do truth values among numbers, which are words in a column of numbers.
+    Columns of anything else, such as lists, stay as they are. So do those of few
     values of which one is there as a number and as a text: they may be groups, and 1 and "1" one
     group or two.
 
@@ -616,6 +648,8 @@ def without_objects(column: Any) -> Any:
     [1.5, nan]
     >>> without_objects(pd.Series([146.0, "n/a", None], dtype=object)).tolist()
     ['146.0', 'n/a', None]
+    >>> without_objects(pd.Series([146, True], dtype=object)).tolist()
+    ['146', 'True']
     """
     import pandas as pd
 
@@ -635,18 +669,18 @@ def without_objects(column: Any) -> Any:
         with suppress(OverflowError):  # whole numbers of more than 64 bits stay as they are
             return column.astype("Int64")
     cells = column[~is_missing]
-    if not cells.map(_is_number_or_text).all():
+    types = set(cells.map(type))
+    is_plain = all(issubclass(cell_type, str | Real | Decimal) for cell_type in types)
+    if not is_plain or (bool in types and types <= {bool, str}):
         return column
-    different, texts = cells.drop_duplicates(), cells.map(str)
-    if different.size <= MAX_AMBIGUOUS_VALUES and texts.nunique() < different.size:
+    texts = cells.map(str)
+    is_no_truth = ~cells.map(lambda cell: isinstance(cell, bool))  # pandas takes True for 1
+    different = cells[is_no_truth].drop_duplicates()
+    if different.size <= MAX_AMBIGUOUS_VALUES and texts[is_no_truth].nunique() < different.size:
         return column
     written = column.where(~is_missing, None)
     written[~is_missing] = texts
     return written
-
-
-def _is_number_or_text(cell: Value) -> bool:
-    return isinstance(cell, str | Real | Decimal) and not isinstance(cell, bool)
 
 
 def _plain_arrow(column: Any, *, times: bool) -> Any:
@@ -665,13 +699,15 @@ def _plain_arrow(column: Any, *, times: bool) -> Any:
     if types.is_run_end_encoded(column.type):
         chunks = [pc.run_end_decode(chunk) for chunk in column.chunks]
         column = pa.chunked_array(chunks, type=column.type.value_type)
-    if types.is_dictionary(column.type) and types.is_string_view(column.type.value_type):
+    if is_arrow_category(column.type):
         chunks = [
-            pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.string()))
+            pa.DictionaryArray.from_arrays(
+                chunk.indices, chunk.dictionary.cast(pa.string()), ordered=column.type.ordered
+            )
             for chunk in column.chunks
         ]
-        index_type = column.type.index_type
-        column = pa.chunked_array(chunks, type=pa.dictionary(index_type, pa.string()))
+        text_type = pa.dictionary(column.type.index_type, pa.string(), column.type.ordered)
+        column = pa.chunked_array(chunks, type=text_type)
     if types.is_string_view(column.type) or (times and types.is_time(column.type)):
         return column.cast(pa.string())
     return column.cast(pa.float32()) if types.is_float16(column.type) else column
