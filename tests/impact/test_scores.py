@@ -265,3 +265,12 @@ def test_a_score_is_checked_against_the_rule():
 def test_without_means_the_reason_is_the_rule():
     why = city(pl.DataFrame(SCORES))["A"].why["mean_difference"]
     assert why == "the rule compares scores with their median, not by their means"
+
+
+@pytest.mark.parametrize("ask", [city, lending])
+@pytest.mark.parametrize("frame", FRAMES)
+def test_an_infinite_score_is_an_error(ask, frame, loans):
+    columns = loans.to_dict("list")
+    columns["score"][3] = -math.inf
+    with pytest.raises(ColumnError, match="score='score': expected finite numbers, found -inf"):
+        ask(FRAMES[frame](columns))

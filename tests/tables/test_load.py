@@ -418,3 +418,9 @@ def test_numbers_that_were_read_before_are_checked():
     infinite = replace(rows, first_row=70).with_known_numbers({"pay": np.array([1.0, -np.inf])})
     with pytest.raises(ColumnError, match="'pay': row 71 is infinite"):
         infinite.checked_numbers([number])
+
+
+def test_codes_with_leading_zeros_are_no_numbers():
+    rows = rows_of(pd.DataFrame({"zip": ["01034", "90210"], "pay": ["1", "2"]}))
+    frame = rows.with_numbers(["zip", "pay"]).dataframe
+    assert (frame["zip"].dtype, frame["pay"].dtype) == (nw.String, nw.Int64)

@@ -449,3 +449,11 @@ def test_dask_gives_the_rows_of_pandas_and_loads_one_partition_at_a_time():
     assert sampled.values.ravel().tolist() == expected.values.ravel().tolist()
     assert len(sampled.values) == 65
     assert len(loaded_rows) >= 14  # the groups of all partitions, then one after the other
+
+
+def test_codes_with_leading_zeros_are_categories_with_a_note():
+    table = pl.DataFrame({"g": ["a", "b"] * 2, "zip": ["01034", "90210", "n/a", "90210"]})
+    found = read(table, ["zip"])
+    assert found.kinds == ("category",)
+    assert found.texts["zip"] == ("90210", "01034", "n/a")
+    assert found.notes == ("column 'zip' holds codes with leading zeros; they are categories",)

@@ -16,7 +16,7 @@ import pytest
 
 import fourfifths
 from fourfifths._tables.table import open_table, source_files
-from fourfifths.errors import ColumnError, TableError
+from fourfifths.errors import ColumnError, OptionError, TableError
 
 COLUMNS = {
     "race": ["B"] * 8 + ["W"] * 25 + ["H"] * 10 + [None] * 4,
@@ -344,3 +344,51 @@ def test_a_relation_may_have_a_name_twice():
     twice = duckdb.sql("SELECT 1 AS a, 2 AS b, 3 AS a")
     with pytest.raises(TableError, match="the table: a column name occurs twice: 'a'; rename one"):
         open_table(twice)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decimal": "x"}, r"decimal='x': expected '\.' or ','"),
+        ({"sheet": 1}, "sheet=1: expected the name of a sheet"),
+        ({"header_row": 0}, "header_row=0: expected the number of a line; the first is 1"),
+        ({"header_row": "3"}, "header_row='3': expected the number of a line"),
+        ({"exact_values": "no"}, "exact_values='no': expected True or False"),
+        ({"hive": 1}, "hive=1: expected True or False"),
+    ],
+)
+def test_how_a_table_is_read_is_checked_when_it_is_said(options, message):
+    with pytest.raises(OptionError, match=message):
+        fourfifths.read_table(pd.DataFrame(COLUMNS), **options)
+
+
+def test_a_table_that_is_open_cannot_be_read_otherwise():
+    opened = fourfifths.read_table(pd.DataFrame(COLUMNS), decimal=",")
+    assert fourfifths.read_table(opened) is opened
+    with pytest.raises(OptionError, match="a table that was opened already"):
+        fourfifths.read_table(opened, decimal=".")
+
+
+@pytest.mark.parametrize("written", [int, str])
+@pytest.mark.parametrize("argument", ["weights", "bands", "controls"])
+def test_whole_numbers_that_floats_skip_are_refused_by_whatever_name(argument, written):
+    table = open_table(pd.DataFrame({"x": list(map(written, [1, 2**53 + 1]))}))
+    with pytest.raises(ColumnError, match=r"'x': holds whole numbers beyond 2\*\*53"):
+        table.with_numbers("x", argument)
+
+
+def test_large_numbers_with_a_fraction_among_them_are_measurements():
+    table = open_table(pd.DataFrame({"x": ["0.5", str(2**53 + 1)]}))
+    numbers = table.with_numbers("x", "score").frame.collect().to_native()
+    assert numbers.iloc[:, 0].tolist() == [0.5, float(2**53)]
+
+
+def test_a_dictionary_in_a_parquet_file_is_a_declared_category(tmp_path):
+    table = pd.DataFrame({"code": ["1", "2"], "n": ["1", "2"], "m": [1, 2]})
+    table.astype({"code": "category"}).to_parquet(tmp_path / "t.parquet")
+    opened = open_table(tmp_path / "t.parquet")
+    assert [opened.is_declared_category(name) for name in ("code", "n", "m")] == [
+        True,
+        False,
+        False,
+    ]

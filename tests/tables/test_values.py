@@ -247,7 +247,7 @@ def test_large_floats_are_measurements_and_not_identifiers(ask):
 @pytest.mark.parametrize("ask", DOORS)
 def test_a_number_too_large_for_a_float_is_infinite(ask, kind, tmp_path):
     texts = ["1e400", "0.5", *as_text(NUMBERS)[2:]]
-    with pytest.raises(ColumnError, match=r"'x'.* infinite"):
+    with pytest.raises(ColumnError, match=r"'x'.* (is infinite|finite numbers, found inf)"):
         DOORS[ask](EVERY_KIND[kind](columns(texts), tmp_path))
 
 

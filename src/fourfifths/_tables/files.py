@@ -180,6 +180,28 @@ class TableFile:
                     content.find(line) >= 0 for line in lines
                 )
 
+    @cached_property
+    def declared_categories(self) -> frozenset[str]:
+        """The columns of a Parquet file that its Arrow schema declares to be dictionaries.
+
+        Of several files the first counts. DuckDB reads such a column as plain text.
+        """
+        if self.kind != "parquet":
+            return frozenset()
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            schema = parquet.read_schema(self.paths[0])
+        except (pa.ArrowException, OSError):  # DuckDB says it in its own words, if it is an error
+            return frozenset()
+        names = unique_names(schema.names)
+        return frozenset(
+            name
+            for name, dtype in zip(names, schema.types, strict=True)
+            if pa.types.is_dictionary(dtype)
+        )
+
     def partition_of(self, path: Path) -> dict[str, str | None]:
         """Return the columns that the names of a file's folders make, and their values."""
         return partition_of(path.relative_to(searched_folder(self.path))) if self.is_hive else {}

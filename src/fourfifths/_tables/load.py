@@ -36,6 +36,7 @@ from fourfifths._tables.table import (
     TableLike,
     Value,
     columns_called,
+    object_categories,
     object_columns,
     open_table,
     plain_columns,
@@ -56,9 +57,11 @@ from fourfifths._tables.types import (
     with_categories,
 )
 from fourfifths._tables.values import (
+    DECLARED_CATEGORIES,
     MAX_EXACT_INTEGER,
     NumberFormat,
     Reading,
+    are_codes,
     is_number,
     known_values,
     read_numbers,
@@ -94,7 +97,8 @@ class Rows:
     first_row : int
         The number of the first row in the whole table, of which these may be a part.
     objects : mapping of str to series
-        Columns of Python's objects as they came in, before they became numbers or texts.
+        Columns of Python's objects, and of categories that are no texts, as they came in, before
+        they became numbers or texts.
     """
 
     frame: nw.DataFrame[Any] | None = None
@@ -155,8 +159,11 @@ class Rows:
         columns = []
         for name in names:
             column = self.column(name)
-            may_hold_numbers = column.dtype == nw.String and name not in texts
+            # As it came in: a category in which values become missing may become plain text.
+            may_hold_numbers = self.dataframe[name].dtype == nw.String and name not in texts
             number_format, numbers = (formats or {}).get(name), None
+            if may_hold_numbers and number_format is None:
+                may_hold_numbers = not are_codes(column, self.reading.known)
             if may_hold_numbers:
                 numbers = read_numbers(
                     column,
@@ -177,9 +184,12 @@ class Rows:
 
     def with_repaired(self, columns: Sequence[nw.Series[Any]]) -> nw.DataFrame[Any]:
         """Return the dataframe with these columns, and all others as they came in."""
-        repaired = {column.name for column in columns}
-        others = [column for name, column in self.objects.items() if name not in repaired]
-        return with_columns(self.dataframe, [*columns, *others])
+        repaired = {column.name: column for column in columns}
+        for name, column in self.objects.items():
+            if name in repaired and column.dtype in DECLARED_CATEGORIES:
+                repaired[name] = with_categories_of(column, repaired[name])
+            repaired.setdefault(name, column)
+        return with_columns(self.dataframe, list(repaired.values()))
 
     def with_known_numbers(self, numbers: Mapping[str, FloatArray]) -> Rows:
         """Return the rows with columns whose numbers were read from their texts before."""
@@ -708,8 +718,25 @@ def rows_of(
         raise TableError(
             f"X: a column is called {not_text[0]!r}; expected names that are text, or an array"
         )
-    objects = {name: nw.from_native(X[name], series_only=True) for name in object_columns(X)}
+    objects = {
+        name: nw.from_native(X[name], series_only=True)
+        for name in (*object_columns(X), *object_categories(X))
+    }
     return Rows(frame=frame, objects=objects, unknown=tuple(unknown), reading=reading)
+
+
+def with_categories_of(column: nw.Series[Any], texts: nw.Series[Any]) -> nw.Series[Any]:
+    """Return categories that became texts as the type that they had in a column."""
+    original: Any = column.to_native()
+    native: Any = texts.to_native()
+    if column.implementation is nw.Implementation.PANDAS:
+        category_of = {str(category): category for category in original.cat.categories}
+        restored = native.astype(object).map(category_of).astype(original.dtype)
+    else:
+        plain = native.cast(native.type.value_type).cast(original.type.value_type)
+        restored = plain.dictionary_encode().cast(original.type)
+    series: nw.Series[Any] = nw.from_native(restored, series_only=True)
+    return series.alias(texts.name)
 
 
 def check_numbers(X: Any) -> None:  # noqa: N803 - as in scikit-learn

@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -30,16 +30,17 @@ from fourfifths._tables.values import (
     WHOLE_NUMBER,
     NumberTexts,
     Reading,
+    ValueKind,
+    are_codes,
     beyond_exact,
+    check_limits,
     check_words,
+    codes_note,
 )
 from fourfifths._text import listed
 from fourfifths.errors import ColumnError, TableError
 
-FeatureKind = Literal["number", "category"]
 ObjectArray = NDArray[np.object_]
-# A column of these types is a category even if all its texts are numbers: somebody said so.
-DECLARED_CATEGORIES = (nw.Categorical, nw.Enum)
 # The steps of a draw: shift right and xor, or multiply (lowbias32, Wellons 2018). Numbers have 32
 # bits, because their products fit into the 64 bits that both numpy and SQL have.
 DRAW_STEPS = (("xor", 16), ("times", 0x7FEB_352D), ("xor", 15), ("times", 0x846C_A68B), ("xor", 16))
@@ -72,7 +73,7 @@ class Features:
     """
 
     names: tuple[str, ...]
-    kinds: tuple[FeatureKind, ...]
+    kinds: tuple[ValueKind, ...]
     values: FloatArray
     groups: IntArray
     sha256: str
@@ -108,7 +109,7 @@ class _Column:
     """
 
     values: FloatArray
-    kind: FeatureKind
+    kind: ValueKind
     categories: tuple[str, ...] = ()
     whole_text: bool = False
     words: tuple[str, ...] = ()
@@ -168,7 +169,7 @@ def read_features(
         name: _as_numbers(
             arrays[inner],
             name,
-            declared_category=table.dtype(name) in DECLARED_CATEGORIES,
+            declared_category=table.is_declared_category(name),
             is_feature=name in names,
             reading=table.reading,
         )
@@ -181,13 +182,13 @@ def read_features(
         if column.words and column.word_rows < column.text_rows:
             check_words(name, column.words, word_rows=column.word_rows, row_count=column.text_rows)
             mixed.append(name)
-        is_whole = column.whole_text or table.dtype(name).is_integer()
-        if is_whole and np.any(np.abs(column.values) >= MAX_EXACT_INTEGER):
-            raise beyond_exact(name)
-        if np.any(np.isinf(column.values)):
-            raise ColumnError(
-                f"columns: {name!r} holds an infinite value; expected finite numbers; make it "
-                "missing, or leave the column out"
+        if column.kind == "number":
+            check_limits(
+                f"column {name!r}",
+                name,
+                low=float(np.fmin.reduce(column.values, initial=0.0)),
+                high=float(np.fmax.reduce(column.values, initial=0.0)),
+                is_whole=column.whole_text or table.dtype(name).is_integer(),
             )
     spelled_groups = [["|".join(map(str, members)) for members in group] for group in groups]
     digest = hashlib.sha256(repr(spelled_groups).encode())
@@ -537,9 +538,14 @@ def _as_numbers(
     if is_feature and not declared_category:
         sorted_texts = NumberTexts.of(unclear, reading.known)
     has_numbers = bool(clear or sorted_texts.numbers)
+    notes = list[str]()
+    if has_numbers and is_feature and not declared_category:
+        series = nw.new_series(name, stripped, nw.String(), backend="pyarrow")
+        if are_codes(series, reading.known):
+            declared_category = True
+            notes.append(codes_note(name))
     if has_numbers and not sorted_texts.words and not declared_category:
         number_of = {text: float(text) for text in clear}
-        notes = list[str]()
         is_whole = all(re.match(WHOLE_NUMBER, text) for text in clear)
         if unclear or (is_feature and reading.decimal == ","):
             number_format = sorted_texts.number_format(name, clear=clear, decimal=reading.decimal)
@@ -559,7 +565,7 @@ def _as_numbers(
     values[~is_missing] = rank[codes]
     categories = tuple(texts[order])
     if declared_category:
-        return _Column(values=values, kind="category", categories=categories)
+        return _Column(values=values, kind="category", categories=categories, notes=tuple(notes))
     words = {*sorted_texts.words, *sorted_texts.missing}
     is_word = np.array([text in words for text in stripped], dtype=np.bool_)
     return _Column(

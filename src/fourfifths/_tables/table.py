@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import narwhals as nw
 import numpy as np
@@ -25,9 +25,21 @@ from fourfifths._tables.engines.spark import check_session, spark_error
 from fourfifths._tables.files import TableFile, in_one_line, open_file, parquet_files
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
+    CODE_TEXT,
+    DECLARED_CATEGORIES,
+    INFINITY,
+    MAX_EXACT_INTEGER,
+    WHOLE_NUMBER,
     DecimalMark,
+    NumberFormat,
     NumberTexts,
     Reading,
+    ValueKind,
+    are_codes,
+    check_limits,
+    check_words,
+    codes_note,
+    infinite,
     is_text,
     unknown_tokens,
     with_room_for_null,
@@ -39,6 +51,7 @@ from fourfifths.errors import ColumnError, OptionError, TableError
 
 # The column of a polars table that numbers its rows; it is none of the user's.
 ROW_NUMBER = "row_number"
+CLEAR = "0"  # stands for all plain numbers among texts that are counted
 # With more values than this, a column of objects is not one of groups.
 MAX_AMBIGUOUS_VALUES = 50
 
@@ -139,76 +152,208 @@ class Table:
             table = table.with_column(name, expression)
         return table
 
+    def is_declared_category(self, name: str) -> bool:
+        """Return whether somebody said that a column holds categories, whatever its texts are.
+
+        That is so if its type is one of categories, or its file's schema says it.
+        """
+        if self.dtype(name) in DECLARED_CATEGORIES:
+            return True
+        if self.file is None or self.dtype(name) != nw.String:
+            return False
+        return name in self.file.declared_categories
+
+    def with_inferred(
+        self, name: str, argument: str, unknown: Sequence[Value] = ()
+    ) -> tuple[Table, ValueKind]:
+        """Return what a column holds, and the table with the column as numbers if it holds those.
+
+        It holds numbers if all its values are, apart from missing ones. Declared categories and
+        codes with leading zeros are none. Raise if nearly all values are numbers.
+
+        Parameters
+        ----------
+        name : str
+        argument : str
+            The argument that names the column, for errors.
+        unknown : sequence
+            The user's tokens for "not known".
+        """
+        dtype = self.dtype(self.column(name, argument))
+        if dtype.is_numeric():
+            return self.with_missing([name], unknown).with_numbers(name, argument), "number"
+        if not is_text(dtype) or self.is_declared_category(name):
+            return self, "category"
+        table = self.with_missing([name], unknown)
+        texts = table._texts(name)
+        if not texts.has_numbers:
+            return self, "category"
+        if texts.unclear.words:
+            words = [*texts.unclear.words, *texts.unclear.missing]
+            check_words(
+                name,
+                words,
+                word_rows=sum(texts.row_counts[word] for word in words),
+                row_count=texts.clear_rows + sum(texts.row_counts.values()),
+            )
+            return self, "category"
+        # One text of each kind decides, like all of them.
+        text = nw.col("text")
+        kinds = [text.str.contains(CODE_TEXT), texts.is_clear & ~text.str.contains(WHOLE_NUMBER)]
+        examples = [row[0] for kind in kinds for row in self.rows(texts.frame.filter(kind).head(1))]
+        examples += texts.row_counts
+        series = nw.new_series(name, examples, nw.String(), backend="pyarrow")
+        if are_codes(series, self.reading.known):
+            return replace(self, notes=(*self.notes, codes_note(name))), "category"
+        return table._with_text_numbers(name, argument, texts), "number"
+
     def with_numbers(self, name: str, argument: str, *, may_be_unknown: bool = True) -> Table:
         """Return the table with column `name` as floating-point numbers.
 
         Text is converted, since a CSV file has nothing else; text that is not a number is an error,
-        which points to `unknown` unless that is no argument of who asks.
+        which points to `unknown` unless that is no argument of who asks. So are infinite numbers,
+        and whole numbers that floating-point numbers cannot hold.
         """
         dtype = self.dtype(self.column(name, argument))
-        table, number = self, self.col(name)
         if is_text(dtype):
-            number = number.cast(nw.String()).str.strip_chars()
-            table, number = self._with_number_notes(
-                name, number, argument, may_be_unknown=may_be_unknown
-            )
-        elif not dtype.is_numeric():
+            texts = self._texts(name)
+            if texts.unclear.words:
+                word = texts.unclear.words[0]
+                if INFINITY.fullmatch(word):
+                    raise infinite(f"{argument}={name!r}", repr(word))
+                remedy = "correct such cells"
+                if may_be_unknown:
+                    remedy = (
+                        "correct or empty such cells, or, if it means that the value is missing, "
+                        f"give unknown=[{word!r}]"
+                    )
+                raise ColumnError(
+                    f"{argument}={name!r}: expected numbers, found {word!r}; {remedy}"
+                )
+            return self._with_text_numbers(name, argument, texts)
+        if not dtype.is_numeric():
             raise ColumnError(
                 f"{argument}={name!r}: expected numbers, found {dtype}; make numbers of it first "
                 "(in pandas with pandas.to_numeric)"
             )
-        table = table.with_column(name, number.cast(nw.Float64()))
+        # Before they become floats, which skip whole numbers.
+        table = self.with_column(name, without_missing(self.col(name), dtype))
+        column = table.col(name)
+        limits = table.frame.select(column.min().alias("low"), column.max().alias("high"))
+        low, high = table.rows(limits)[0]
+        check_limits(f"{argument}={name!r}", name, low=low, high=high, is_whole=dtype.is_integer())
+        return table.with_column(name, column.cast(nw.Float64()))
+
+    def _texts(self, name: str) -> ColumnTexts:
+        """Return what the texts of a column are, in one pass.
+
+        Only what is not plainly a number is looked at one by one, which in most columns is nothing.
+        """
+        text = self.col(name).cast(nw.String()).str.strip_chars()
+        frame = self.frame.select(text.alias("text")).filter(~nw.col("text").is_null())
+        is_clear = nw.col("text").str.contains(CLEAR_NUMBER)
+        keyed = frame.select(
+            nw.when(is_clear).then(nw.lit(CLEAR)).otherwise(nw.col("text")).alias("key"),
+            nw.when(is_clear).then(nw.col("text")).cast(nw.Float64()).alias("number"),
+        )
+        number = nw.col("number")
+        counted = keyed.group_by("key").agg(
+            nw.len().alias("rows"), number.min().alias("low"), number.max().alias("high")
+        )
+        figures = {key: rest for key, *rest in sorted(self.rows(counted), key=lambda row: row[0])}
+        clear_rows, low, high = figures.pop(CLEAR, (0, None, None))
+        row_counts = {key: int(rows) for key, (rows, _, _) in figures.items()}
+        return ColumnTexts(
+            frame=frame,
+            is_clear=is_clear,
+            clear_rows=int(clear_rows),
+            low=low,
+            high=high,
+            row_counts=row_counts,
+            unclear=NumberTexts.of(row_counts, self.reading.known),
+        )
+
+    def _with_text_numbers(self, name: str, argument: str, texts: ColumnTexts) -> Table:
+        """Return the table with a column of texts as numbers, and notes on how they were read."""
+        text = self.col(name).cast(nw.String()).str.strip_chars()
+        notes, numbers = list[str](), list[float]()
+        if texts.row_counts or self.reading.decimal == ",":
+            number_format = self._number_format(name, argument, texts)
+            missing_rows = sum(texts.row_counts[value] for value in texts.unclear.missing)
+            notes = texts.unclear.notes(name, number_format, missing_rows=missing_rows)
+            numbers = [number_format.number(value) for value in texts.unclear.numbers]
+            if texts.unclear.missing:
+                text = nw.when(~text.is_in(list(texts.unclear.missing))).then(text)
+            if texts.unclear.numbers:
+                text = number_format.plain(text)
+        limits = [limit for limit in (texts.low, texts.high, *numbers) if limit is not None]
+        if limits:
+            low, high = min(limits), max(limits)
+            is_whole = max(-low, high) >= MAX_EXACT_INTEGER and all(map(float.is_integer, numbers))
+            if is_whole:
+                is_fraction = texts.is_clear & ~nw.col("text").str.contains(WHOLE_NUMBER)
+                is_whole = not self.rows(texts.frame.filter(is_fraction).head(1))
+            check_limits(f"{argument}={name!r}", name, low=low, high=high, is_whole=is_whole)
+        table = replace(self, notes=(*self.notes, *notes))
+        table = table.with_column(name, text.cast(nw.Float64()))
         return table.with_column(name, without_missing(table.col(name), nw.Float64()))
 
-    def _with_number_notes(
-        self, name: str, text: nw.Expr, argument: str, *, may_be_unknown: bool
-    ) -> tuple[Table, nw.Expr]:
-        """Return texts as plain numbers, and the table with notes on how they were read.
-
-        Only what is not plainly a number is looked at, which in most columns is nothing.
-        """
-        texts = self.frame.select(text.alias("text")).filter(~nw.col("text").is_null())
-        is_clear = nw.col("text").str.contains(CLEAR_NUMBER)
-        counted = texts.filter(~is_clear).group_by("text").agg(nw.len().alias("rows"))
-        row_counts: dict[str, int] = dict(sorted(self.rows(counted)))
-        if not row_counts and self.reading.decimal != ",":
-            return self, text
-        unclear = NumberTexts.of(row_counts, self.reading.known)
-        if unclear.words:
-            word = unclear.words[0]
-            remedy = "correct such cells"
-            if may_be_unknown:
-                remedy = (
-                    "correct or empty such cells, or, if it means that the value is missing, give "
-                    f"unknown=[{word!r}]"
-                )
-            raise ColumnError(f"{argument}={name!r}: expected numbers, found {word!r}; {remedy}")
+    def _number_format(self, name: str, argument: str, texts: ColumnTexts) -> NumberFormat:
+        """Return the one format in which a column writes its numbers, or raise."""
         has_point = nw.col("text").str.contains(".", literal=True)
         clear = [
             example[0]
             for condition in (has_point, ~has_point)
-            for example in self.rows(texts.filter(is_clear & condition).head(1))
+            for example in self.rows(texts.frame.filter(texts.is_clear & condition).head(1))
         ]
-        number_format = unclear.number_format(name, clear=clear, decimal=self.reading.decimal)
+        number_format = texts.unclear.number_format(name, clear=clear, decimal=self.reading.decimal)
         if number_format.is_percent and argument in ("counts", "persons"):
-            percentage = next(iter(unclear.numbers))
+            percentage = next(iter(texts.unclear.numbers))
             raise ColumnError(
                 f"{argument}={name!r}: {percentage!r} is a percentage; expected a number of "
                 "persons, so name the column that holds the numbers"
             )
-        missing_rows = sum(row_counts[value] for value in unclear.missing)
-        notes = unclear.notes(name, number_format, missing_rows=missing_rows)
-        if unclear.missing:
-            text = nw.when(~text.is_in(list(unclear.missing))).then(text)
-        if unclear.numbers:
-            text = number_format.plain(text)
-        return replace(self, notes=(*self.notes, *notes)), text
+        return number_format
 
     def with_column(self, name: str, expression: nw.Expr) -> Table:
         """Return the table with column `name` added or replaced."""
         inner_name = self.names.get(name, f"c{len(self.names)}")
         frame = self.frame.with_columns(expression.alias(inner_name))
         return replace(self, frame=frame, names={**self.names, name: inner_name})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnTexts:
+    """What the texts of a column are: plain numbers, or something that has to be looked at.
+
+    Attributes
+    ----------
+    frame : lazy frame
+        The texts that are not null, in the column "text".
+    is_clear : expression
+        Which of them are plain numbers.
+    clear_rows : int
+        How many rows have one.
+    low, high : float or None
+        The smallest and the largest of these numbers.
+    row_counts : mapping of str to int
+        How many rows have each other text.
+    unclear : NumberTexts
+        What these others are.
+    """
+
+    frame: nw.LazyFrame[Any]
+    is_clear: nw.Expr
+    clear_rows: int
+    low: float | None
+    high: float | None
+    row_counts: Mapping[str, int]
+    unclear: NumberTexts
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether any text is a number."""
+        return self.clear_rows > 0 or len(self.unclear.numbers) > 0
 
 
 def open_table(source: TableLike, reading: Reading | None = None) -> Table:
@@ -304,6 +449,18 @@ def read_table(
     >>> fourfifths.impact(ricci, protected="race", outcome="passed").attributes[0].reference
     'W'
     """
+    if decimal not in (None, *get_args(DecimalMark)):
+        raise OptionError(f"decimal={decimal!r}: expected '.' or ','")
+    if sheet is not None and not isinstance(sheet, str):
+        raise OptionError(f"sheet={sheet!r}: expected the name of a sheet")
+    is_line = isinstance(header_row, int) and not isinstance(header_row, bool) and header_row >= 1
+    if header_row is not None and not is_line:
+        raise OptionError(
+            f"header_row={header_row!r}: expected the number of a line; the first is 1"
+        )
+    for name, choice in (("exact_values", exact_values), ("hive", hive)):
+        if not isinstance(choice, bool):
+            raise OptionError(f"{name}={choice!r}: expected True or False")
     reading = Reading(
         sheet=sheet,
         header_row=header_row,
@@ -312,6 +469,8 @@ def read_table(
         exact_values=exact_values,
         hive=hive,
     )
+    if isinstance(source, Table) and reading not in (Reading(), source.reading):
+        raise OptionError("source: is a table that was opened already; say it when it is opened")
     return open_table(source, reading)
 
 
@@ -422,12 +581,14 @@ def plain_columns(native: Any, *, times: bool = False) -> Any:
     """Return a table with its columns in types that every library reads.
 
     Texts and runs of an Arrow table may be stored in several ways, which do not change what they
-    mean. Times become texts if asked. Columns of pandas that hold Python's objects become what
-    `without_objects` makes of them. Any other table is returned as it is.
+    mean. Times become texts if asked, and categories always. Columns of pandas that hold Python's
+    objects become what `without_objects` makes of them. Any other table is returned as it is.
     """
     module = type(native).__module__.partition(".")[0]
     if module == "pandas" and hasattr(native, "columns"):
         plain = {name: without_objects(native[name]) for name in object_columns(native)}
+        for name in object_categories(native):
+            plain[name] = native[name].cat.rename_categories(str)
         return native.assign(**plain)
     if module != "pyarrow" or not hasattr(native, "set_column"):
         return native
@@ -454,11 +615,41 @@ def object_columns(native: Any) -> list[str]:
     ]
 
 
+def object_categories(native: Any) -> list[str]:
+    """Return the columns of a dataframe whose categories are numbers, intervals or the like."""
+    module = type(native).__module__.partition(".")[0]
+    if module == "pyarrow" and hasattr(native, "schema"):
+        names, types = native.schema.names, native.schema.types
+        return [name for name, kind in zip(names, types, strict=True) if is_arrow_category(kind)]
+    if module != "pandas" or not native.columns.is_unique:
+        return []
+    return [
+        name
+        for name, dtype in native.dtypes.items()
+        if isinstance(name, str)
+        and dtype.name == "category"
+        and not all(isinstance(category, str) for category in dtype.categories)
+        and len(set(map(str, dtype.categories))) == len(dtype.categories)
+    ]
+
+
+def is_arrow_category(arrow_type: Any) -> bool:
+    """Return whether an Arrow type is one of categories that are no plain texts."""
+    import pyarrow as pa
+
+    types = pa.types
+    if not types.is_dictionary(arrow_type):
+        return False
+    value_type = arrow_type.value_type
+    return not (types.is_string(value_type) or types.is_large_string(value_type))
+
+
 def without_objects(column: Any) -> Any:
     """Return a column of Python's objects as numbers, truth values, dates or texts.
 
     Decimals are numbers. Numbers among texts become texts, because it depends on all of them what
-    the column is. Columns of anything else, such as lists, stay as they are. So do those of few
+    the column is; so do truth values among numbers, which are words in a column of numbers.
+    Columns of anything else, such as lists, stay as they are. So do those of few
     values of which one is there as a number and as a text: they may be groups, and 1 and "1" one
     group or two.
 
@@ -470,6 +661,8 @@ def without_objects(column: Any) -> Any:
     [1.5, nan]
     >>> without_objects(pd.Series([146.0, "n/a", None], dtype=object)).tolist()
     ['146.0', 'n/a', None]
+    >>> without_objects(pd.Series([146, True], dtype=object)).tolist()
+    ['146', 'True']
     """
     import pandas as pd
 
@@ -489,18 +682,18 @@ def without_objects(column: Any) -> Any:
         with suppress(OverflowError):  # whole numbers of more than 64 bits stay as they are
             return column.astype("Int64")
     cells = column[~is_missing]
-    if not cells.map(_is_number_or_text).all():
+    types = set(cells.map(type))
+    is_plain = all(issubclass(cell_type, str | Real | Decimal) for cell_type in types)
+    if not is_plain or (bool in types and types <= {bool, str}):
         return column
-    different, texts = cells.drop_duplicates(), cells.map(str)
-    if different.size <= MAX_AMBIGUOUS_VALUES and texts.nunique() < different.size:
+    texts = cells.map(str)
+    is_no_truth = ~cells.map(lambda cell: isinstance(cell, bool))  # pandas takes True for 1
+    different = cells[is_no_truth].drop_duplicates()
+    if different.size <= MAX_AMBIGUOUS_VALUES and texts[is_no_truth].nunique() < different.size:
         return column
     written = column.where(~is_missing, None)
     written[~is_missing] = texts
     return written
-
-
-def _is_number_or_text(cell: Value) -> bool:
-    return isinstance(cell, str | Real | Decimal) and not isinstance(cell, bool)
 
 
 def _plain_arrow(column: Any, *, times: bool) -> Any:
@@ -519,13 +712,15 @@ def _plain_arrow(column: Any, *, times: bool) -> Any:
     if types.is_run_end_encoded(column.type):
         chunks = [pc.run_end_decode(chunk) for chunk in column.chunks]
         column = pa.chunked_array(chunks, type=column.type.value_type)
-    if types.is_dictionary(column.type) and types.is_string_view(column.type.value_type):
+    if is_arrow_category(column.type):
         chunks = [
-            pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(pa.string()))
+            pa.DictionaryArray.from_arrays(
+                chunk.indices, chunk.dictionary.cast(pa.string()), ordered=column.type.ordered
+            )
             for chunk in column.chunks
         ]
-        index_type = column.type.index_type
-        column = pa.chunked_array(chunks, type=pa.dictionary(index_type, pa.string()))
+        text_type = pa.dictionary(column.type.index_type, pa.string(), column.type.ordered)
+        column = pa.chunked_array(chunks, type=text_type)
     if types.is_string_view(column.type) or (times and types.is_time(column.type)):
         return column.cast(pa.string())
     return column.cast(pa.float32()) if types.is_float16(column.type) else column

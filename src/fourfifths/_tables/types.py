@@ -17,11 +17,12 @@ from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.values import (
     MAX_EXACT_INTEGER,
     PLAIN,
-    WHOLE_NUMBER,
     MissingText,
     NumberFormat,
     Reading,
+    are_codes,
     beyond_exact,
+    codes_note,
     in_arrow,
     is_date,
     is_text,
@@ -50,8 +51,6 @@ GROUP_WORDS = {
 EPOCH = datetime(1970, 1, 1)
 # In these libraries, columns are written whole; in others, cell by cell.
 WRITTEN_WHOLE = (nw.Implementation.PYARROW, nw.Implementation.POLARS)
-# A zip or department code: as a number it would lose its zero.
-CODE_TEXT = r"^0[0-9]+$"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +154,8 @@ def is_not_repaired(
         if bool(present.str.contains(DATE_TEXT).all()) and len(present):
             return True
         try:
-            numbers = None if are_codes(column) else read_numbers(column, reading=reading)
+            holds_codes = are_codes(column, reading.known if reading else ())
+            numbers = None if holds_codes else read_numbers(column, reading=reading)
         except ColumnError:  # a few words among numbers, or numbers that can be read in two ways
             numbers = None
         if numbers is None:
@@ -194,9 +194,9 @@ def type_of(
     order = _natural_order(column) if asked is None else ()
     column = known_values(column, unknown) if known is None else known
     column, row_counts = _different_texts(column, row_counts)
-    holds_codes = asked is None and are_codes(column)
+    holds_codes = asked is None and are_codes(column, reading.known if reading else ())
     if holds_codes and notes is not None:
-        notes.append(f"column {name!r} holds codes with leading zeros; they are categories")
+        notes.append(codes_note(name))
     if asked in (None, "number") and not holds_codes:
         kind, number_format = _number_kind(
             column, must=asked == "number", reading=reading, notes=notes, row_counts=row_counts
@@ -237,25 +237,6 @@ def _different_texts(
     counted = column.alias("text").value_counts(name="rows")
     row_counts = np.asarray(counted["rows"].to_numpy(), dtype=np.int64)
     return in_arrow(counted["text"]).alias(column.name), row_counts
-
-
-def are_codes(column: nw.Series[Any]) -> bool:
-    """Return whether a column of texts holds whole numbers of which one begins with a zero.
-
-    Examples
-    --------
-    >>> import narwhals as nw
-    >>> import pyarrow as pa
-    >>> columns = {"zip": ["01034", "90210"], "floor": ["0", "12"], "share": ["0.5", "01"]}
-    >>> table = nw.from_native(pa.table(columns))
-    >>> [are_codes(table[name]) for name in columns]
-    [True, False, False]
-    """
-    if column.dtype != nw.String:
-        return False
-    texts = column.filter(~column.is_null()).unique().str.strip_chars()
-    has_zeros = bool(texts.str.contains(CODE_TEXT).any())
-    return has_zeros and bool(texts.str.contains(WHOLE_NUMBER).all())
 
 
 def _checked_order(name: str, asked: Any, categories: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ column, never row by row, and what was assumed is said in a note.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from fourfifths._arrays import IntArray
 from fourfifths._text import in_rows, listed, number_text
-from fourfifths.errors import ColumnError
+from fourfifths.errors import ColumnError, FourfifthsError, WeightsError
 
 # [0-9], because the regular expressions of some libraries read \d as the digits of any script.
 NUMBER = r"^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$"
@@ -42,10 +43,15 @@ INFINITY = re.compile(r"[-+]?inf(inity)?", re.IGNORECASE)
 MIN_NUMBER_SHARE = 0.95
 MAX_WHOLE_DIGITS = 18  # of a 64-bit integer
 MAX_EXACT_INTEGER = 2**53  # from here on, floating-point numbers skip whole numbers
-TEXT_TYPES = (nw.String, nw.Categorical, nw.Enum)
+# A column of these types is a category even if all its texts are numbers: somebody said so.
+DECLARED_CATEGORIES = (nw.Categorical, nw.Enum)
+TEXT_TYPES = (nw.String, *DECLARED_CATEGORIES)
+# A zip or department code: as a number it would lose its zero.
+CODE_TEXT = r"^0[0-9]+$"
 Frame = TypeVar("Frame", nw.DataFrame[Any], nw.LazyFrame[Any])
 DecimalMark = Literal[".", ","]
 ValueRole = Literal["group", "outcome", "number"]
+ValueKind = Literal["number", "category"]  # what a column is if nobody asks for one of them
 
 # Texts that mean "not known" wherever a group, an outcome or a number is expected; in lower case.
 # Not "na", which may be Native American, nor "none" and "not applicable", which may be a group
@@ -945,10 +951,7 @@ def check_words(
     number_rows = row_count - word_rows
     words = sorted(words)
     if number_rows and all(INFINITY.fullmatch(word) for word in words):
-        raise ColumnError(
-            f"column {name!r}: expected finite numbers, found {listed(words, limit=3)}; correct or "
-            "empty these cells, or leave the column out"
-        )
+        raise infinite(f"column {name!r}", listed(words, limit=3))
     remedy = f"unknown={[str(word) for word in words[:3]]!r}"
     if number_rows < MIN_NUMBER_SHARE * row_count:
         if not must:
@@ -961,6 +964,66 @@ def check_words(
         f"column {name!r}: {number_rows:,} of {row_count:,} values are numbers, but "
         f"{listed(words, limit=3)} {'is' if len(words) == 1 else 'are'} not; correct or "
         f"empty these cells, or, if they mean that the value is missing, give {remedy}"
+    )
+
+
+def are_codes(column: nw.Series[Any], known: Sequence[Any] = ()) -> bool:
+    """Return whether a column of texts holds whole numbers of which one begins with a zero.
+
+    Texts that mean "not known", except those in `known`, may be among them.
+
+    Examples
+    --------
+    >>> import narwhals as nw
+    >>> import pyarrow as pa
+    >>> columns = {"zip": ["01034", "n/a"], "floor": ["0", "12"], "share": ["0.5", "01"]}
+    >>> table = nw.from_native(pa.table(columns))
+    >>> [are_codes(table[name]) for name in columns]
+    [True, False, False]
+    """
+    if column.dtype != nw.String:
+        return False
+    texts = column.filter(~column.is_null()).unique().str.strip_chars()
+    if not bool(texts.str.contains(CODE_TEXT).any()):
+        return False
+    others = texts.filter(~texts.str.contains(WHOLE_NUMBER)).to_list()
+    return all(means_not_known(text, "number", known) for text in others)
+
+
+def codes_note(name: Any) -> str:
+    """Return the note on a column that `are_codes` is true of."""
+    return f"column {name!r} holds codes with leading zeros; they are categories"
+
+
+def check_limits(subject: str, name: Any, *, low: Any, high: Any, is_whole: bool) -> None:
+    """Raise if numbers are infinite, or whole ones so large that floating-point numbers skip some.
+
+    Parameters
+    ----------
+    subject : str
+        What the error about an infinite number begins with: the argument or the column.
+    name : str
+        The column.
+    low, high : number or None
+        The smallest and the largest, None if there is none.
+    is_whole : bool
+        Whether the column holds nothing but whole numbers.
+    """
+    for limit in (low, high):
+        if limit is None:
+            continue
+        if isinstance(limit, float) and math.isinf(limit):
+            raise infinite(subject, number_text(limit))
+        if is_whole and abs(limit) >= MAX_EXACT_INTEGER:
+            raise beyond_exact(name)
+
+
+def infinite(subject: str, values: str) -> FourfifthsError:
+    """Return the error for infinite numbers; `values` shows them."""
+    error = WeightsError if subject.startswith(("weights=", "persons=")) else ColumnError
+    return error(
+        f"{subject}: expected finite numbers, found {values}; correct or empty these cells, or "
+        "leave the column out"
     )
 
 

@@ -223,7 +223,7 @@ def column(**columns):
         (column(x=hires().hired), "x", "controls='x': no one with 'no' was selected .*unknown="),
         (column(x=pd.Timestamp("2024-01-01")), "x", "controls='x': expected numbers or categories"),
         (column(x=[f"v{i // 2}" for i in range(400)]), "x", "controls='x': (no |every)one with 'v"),
-        (column(x=[np.inf, *range(399)]), "x", "controls='x': holds an infinite value"),
+        (column(x=[np.inf, *range(399)]), "x", "controls='x': expected finite numbers, found inf"),
         (column(x=["many", *map(str, range(399))]), "x", "399 of 400 values are numbers"),
     ],
 )
@@ -272,3 +272,12 @@ def test_the_json_keeps_to_its_schema():
         validator.validate(json.loads(result.to_json()))
         assert len(result.to_frame()) == sum(len(part.groups) for part in result.attributes)
     assert {"ratio_low", "unadjusted_ratio_high"} <= set(adjust().to_frame().columns)
+
+
+def test_codes_with_leading_zeros_are_a_category_with_a_note():
+    codes = hires().code.map("000{}".format)
+    result = fourfifths.adjusted(
+        hires().assign(code=codes), controls="code", protected="sex", outcome="hired"
+    )
+    assert result.controls[0].kind == "category"
+    assert "column 'code' holds codes with leading zeros; they are categories" in result.notes

@@ -368,3 +368,30 @@ def test_a_key_that_is_neither_attribute_nor_group():
     assert both["sex", "race"].name == "sex & race"
     with pytest.raises(KeyError, match="no protected attribute 'x'"):
         both["x"]
+
+
+@pytest.mark.parametrize(("cell", "unknown"), [("absent", "absent"), ("-999", -999)])
+def test_the_remedy_for_a_word_among_scores_works(cell, unknown):
+    """A token is looked for in the scores as they came, before they are numbers."""
+    table = HAND.assign(score=HAND.score.map("{:.0f}".format))
+    table.loc[len(table)] = ["men", cell]
+    assert measure(table, unknown=unknown).cuts.tolist() == [1, 2, 3, 4, 5]
+    with pytest.raises(OptionError, match="unknown='away': never occurs"):
+        measure(table, unknown=[unknown, "away"])
+
+
+def test_a_word_among_very_many_scores_can_be_declared_missing():
+    rows = PEEKED_ROWS + 10
+    table = pd.DataFrame({"group": ["a", "b"] * (rows // 2), "score": map(str, range(rows))})
+    table.loc[1, "score"] = "absent"
+    assert measure(table, unknown="absent").notes[0] == (
+        "1 row has no score and could not be counted (b 1)"
+    )
+
+
+@pytest.mark.parametrize("written", [int, str])
+def test_scores_that_floats_skip_are_refused(written):
+    numbers = [2**53, 2**53 + 1] * 20
+    table = pd.DataFrame({"group": list("aabb") * 10, "score": list(map(written, numbers))})
+    with pytest.raises(ColumnError, match=r"'score': holds whole numbers beyond 2\*\*53"):
+        measure(table)

@@ -316,3 +316,87 @@ def test_the_adjusted_p_is_that_of_permuted_rows():
     assert is_low.sum() > 5
     assert adjusted[is_low] == pytest.approx(expected[is_low], abs=4 * math.sqrt(0.25 / 650))
     assert np.ptp(expected[is_low]) > 0.3  # p-values of many sizes are compared
+
+
+# Ages of 20 to 59, 25 rows of each: the quartiles are 29.75, 39.5 and 49.25. Older women are hardly
+# hired.
+AGES = np.repeat(np.arange(20, 60), 25)
+
+
+def aged(written=AGES):
+    sex = np.tile(["F", "M"], AGES.size // 2)
+    hired = np.where((sex == "F") & (AGES >= 50), AGES % 7 == 0, np.arange(AGES.size) % 3 > 0)
+    return pd.DataFrame({"sex": sex, "age": written, "hired": np.where(hired, "yes", "no")})
+
+
+def by_age(table, **options):
+    return fourfifths.subgroups(table, protected="sex", columns="age", outcome="hired", **options)
+
+
+@pytest.mark.parametrize(
+    ("written", "shift"),
+    [("{}", 0), ("{}%", 0), ("{},5", 0.5), ("${}", 0), ("{}e0", 0)],
+)
+def test_numbers_as_people_write_them_are_cut_like_numbers(written, shift):
+    texts = [written.format(age) for age in AGES]
+    result = by_age(aged(texts))
+    assert result.cuts == {"age": (29.75 + shift, 39.5 + shift, 49.25 + shift)}
+    plain = by_age(aged())
+    assert [group.n for group in result] == [group.n for group in plain]
+    assert [group.selected for group in result] == [group.selected for group in plain]
+
+
+@pytest.mark.parametrize("cell", [None, "n/a", "?", "absent"])
+@pytest.mark.parametrize("kind", ["pandas object", "pandas string", "polars", "csv"])
+def test_one_missing_number_leaves_the_column_numbers(cell, kind, tmp_path):
+    texts = list(map(str, AGES))
+    texts[0] = cell
+    table = aged(pd.Series(texts, dtype="string" if kind == "pandas string" else object))
+    if kind == "polars":
+        table = pl.from_pandas(table)
+    if kind == "csv":
+        table.to_csv(tmp_path / "t.csv", index=False)
+        table = tmp_path / "t.csv"
+    result = by_age(table, unknown=["absent"] if cell == "absent" else ())
+    quartiles = np.quantile(AGES[1:], [0.25, 0.5, 0.75])
+    assert result.cuts == {"age": tuple(quartiles)}
+    assert any("1 row has no known age" in note for note in result.notes)
+
+
+def test_ten_numbers_and_a_missing_one_are_ten_groups():
+    ages = np.where(AGES == 20, np.nan, AGES % 10)
+    result = by_age(aged(ages))
+    assert result.cuts == {}
+    assert {s.values[1] for s in by_age(aged(ages), show=99) if len(s.values) == 2} == {
+        f"{age}.0" for age in range(10)
+    }
+
+
+def test_a_word_among_numbers_is_named_and_not_one_more_subgroup():
+    table = aged(["oops", *map(str, AGES[1:])])
+    with pytest.raises(ColumnError, match=r"'age': 999 of 1,000 values are numbers, but 'oops'"):
+        by_age(table)
+    many = aged(["oops", *map(str, np.arange(1, AGES.size))])
+    with pytest.raises(ColumnError, match=r"'age': 999 of 1,000 values are numbers, but 'oops'"):
+        by_age(many)
+
+
+def test_protected_values_are_groups_whatever_they_look_like():
+    """A code of a group may be a word among numbers; more than ten of them may not."""
+    codes = np.array(list("1234567"))[AGES % 7]
+    codes[:20] = "X"
+    table = aged().assign(race=codes)
+    result = fourfifths.subgroups(table, protected="race", outcome="hired", min_rows=5, show=99)
+    assert {group.values[0] for group in result} == {*"1234567X"}
+
+
+def test_an_infinite_number_cannot_be_cut():
+    with pytest.raises(ColumnError, match="columns='age': expected finite numbers, found -inf"):
+        by_age(aged([-np.inf, *AGES[1:]]))
+
+
+def test_codes_with_leading_zeros_are_subgroups_with_a_note():
+    result = by_age(aged([f"0{age}" for age in AGES]), min_rows=5, show=99)
+    assert result.cuts == {}
+    assert any("'age' holds codes with leading zeros" in note for note in result.notes)
+    assert {s.values[1] for s in result if len(s.values) == 2} <= {f"0{age}" for age in AGES}

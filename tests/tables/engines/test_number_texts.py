@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 from fourfifths._tables.engines.number_texts import plain_and_other
-from fourfifths._tables.types import CODE_TEXT
-from fourfifths._tables.values import CLEAR_NUMBER, ROWS_PER_PIECE, WHOLE_NUMBER
+from fourfifths._tables.values import CLEAR_NUMBER, CODE_TEXT, ROWS_PER_PIECE, WHOLE_NUMBER
 
 
 def column_of(*chunks: list[Any], text_type: str = "string") -> nw.Series[Any]:

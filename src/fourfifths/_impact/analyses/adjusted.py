@@ -28,7 +28,6 @@ from fourfifths._tables.groups import (
     favorable_names,
 )
 from fourfifths._tables.table import Table, TableLike, open_table
-from fourfifths._tables.values import CLEAR_NUMBER, NumberTexts, check_words, is_text
 from fourfifths._text import in_rows, listed, rows_have
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 
@@ -305,8 +304,8 @@ def adjusted(
         ages=ages,
         unknown=unknown,
     )
-    kinds = control_kinds(opened, names, category_names, roles=roles)
-    counts = count_controls(opened, kinds, roles=roles)
+    with_numbers, kinds = read_controls(opened, names, category_names, roles=roles)
+    counts = count_controls(with_numbers, kinds, roles=roles, opened=opened)
     if persons is None:
         check_one_row_per_person(opened, counts, [*roles.protected, str(roles.outcome), *kinds])
     outcome_column = str(roles.outcome)
@@ -381,10 +380,13 @@ def check_names(controls: Sequence[str], categories: Sequence[str]) -> None:
         raise OptionError(f"controls={twice[0]!r}: was named twice; name each control once")
 
 
-def control_kinds(
+def read_controls(
     table: Table, controls: Sequence[str], categories: Sequence[str], *, roles: Roles
-) -> dict[str, ControlKind]:
-    """Return whether each control is a number or a category, or raise if it can be neither."""
+) -> tuple[Table, dict[str, ControlKind]]:
+    """Return the table with controls as numbers that hold numbers, and what each control is.
+
+    Raise if one can be neither a number nor a category.
+    """
     kinds = dict[str, ControlKind]()
     for argument, names in (("controls", controls), ("categories", categories)):
         for name in names:
@@ -398,54 +400,24 @@ def control_kinds(
                     f"{argument}={name!r}: expected numbers or categories, found {dtype}; make a "
                     "number of it first, like years until a day"
                 )
-            is_category = argument == "categories" or not (
-                dtype.is_numeric() or (is_text(dtype) and holds_numbers(table, name, roles=roles))
-            )
-            kinds[name] = "category" if is_category else "number"
-    return kinds
+            kinds[name] = "category"
+            if argument == "controls":
+                table, kinds[name] = table.with_inferred(name, argument, roles.unknown)
+    return table, kinds
 
 
-def holds_numbers(table: Table, name: str, *, roles: Roles) -> bool:
-    """Return whether a column of texts holds numbers only; raise if it nearly does."""
-    if table.dtype(name) in (nw.Categorical, nw.Enum):
-        return False
-    table = table.with_missing([name], roles.unknown)
-    text = table.col(name).cast(nw.String()).str.strip_chars()
-    texts = table.frame.select(text.alias("text")).filter(~nw.col("text").is_null())
-    is_clear = nw.col("text").str.contains(CLEAR_NUMBER)
-    unclear = texts.filter(~is_clear).group_by("text").agg(nw.len().alias("rows"))
-    row_counts: dict[str, int] = dict(table.rows(unclear))
-    words = NumberTexts.of(sorted(row_counts), table.reading.known).words
-    if not words:
-        return True
-    check_words(
-        name,
-        words,
-        word_rows=sum(row_counts[word] for word in words),
-        row_count=int(table.rows(texts.select(nw.len()))[0][0]),
-    )
-    return False
+def count_controls(
+    table: Table, kinds: Mapping[str, ControlKind], *, roles: Roles, opened: Table
+) -> Counts:
+    """Count the persons of each combination of groups, outcome and controls, in one pass.
 
-
-def count_controls(table: Table, kinds: Mapping[str, ControlKind], *, roles: Roles) -> Counts:
-    """Count the persons of each combination of groups, outcome and controls, in one pass."""
-    opened = table
-    for name, kind in kinds.items():
-        if kind == "number":
-            table = table.with_missing([name], roles.unknown).with_numbers(name, "controls")
+    Those controls that are numbers are so in `table`, and as they came in `opened`.
+    """
     counts = count_persons(
         table, [str(roles.outcome), *kinds], roles=roles, max_cells=MAX_CELLS, opened=opened
     )
     categories = [name for name, kind in kinds.items() if kind == "category"]
-    counts = with_meant_values(counts, categories, roles=roles, table=opened).in_order()
-    for name, kind in kinds.items():
-        values = counts.values[name]
-        if kind == "number" and not np.all(np.isfinite(np.array(values, dtype=np.float64))):
-            raise ColumnError(
-                f"controls={name!r}: holds an infinite value; expected finite numbers; correct or "
-                "empty these cells"
-            )
-    return counts
+    return with_meant_values(counts, categories, roles=roles, table=opened).in_order()
 
 
 def adjust_attribute(

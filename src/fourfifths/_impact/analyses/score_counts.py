@@ -18,7 +18,7 @@ from fourfifths._impact.analyses.counted import count_persons, with_meant_values
 from fourfifths._tables.counts import Counts
 from fourfifths._tables.groups import Roles
 from fourfifths._tables.table import Table
-from fourfifths._text import number_text
+from fourfifths._tables.values import check_limits
 from fourfifths.errors import ColumnError
 
 # These rows show whether a score has so many values that it must be cut into levels.
@@ -73,7 +73,7 @@ def count_scores(
     edges : sequence of float
         No level reaches from below an edge to above it.
     """
-    dtype = table.dtype(score)
+    opened, dtype = table, table.dtype(score)
     if not (dtype.is_integer() or dtype.is_float()):
         table = table.with_missing([score], roles.unknown).with_numbers(score, "score")
     points = table.col(score)
@@ -83,24 +83,25 @@ def count_scores(
     distinct = table.rows(peeked.select(nw.col("points").n_unique()))[0][0] or 0
     if distinct <= MAX_PEEKED_SCORES:
         try:
-            counts = count_persons(table, [score], roles=roles)
+            counts = count_persons(table, [score], roles=roles, opened=opened)
         except ColumnError:  # there are more scores further down
-            return count_levels(table, score, roles=roles, edges=edges)
+            return count_levels(opened, score, roles=roles, edges=edges)
         if roles.unknown:
-            counts = with_meant_values(counts, [score], roles=roles, table=table)
+            counts = with_meant_values(counts, [score], roles=roles, table=opened)
         scores = np.array(counts.values[score], dtype=np.float64)
-        check_finite(score, scores)
+        check_scores(score, scores, is_whole=dtype.is_integer())
         return ScoreCounts(counts=counts, lowest=scores, highest=scores, is_every_score=True)
-    return count_levels(table, score, roles=roles, edges=edges)
+    return count_levels(opened, score, roles=roles, edges=edges)
 
 
 def count_levels(table: Table, score: str, *, roles: Roles, edges: Sequence[float]) -> ScoreCounts:
     """Count the persons of each group and level of a score that has very many values."""
+    opened = table
     table = table.with_missing([score], roles.unknown).with_numbers(score, "score")
     points = table.col(score)
     limits = table.rows(table.frame.select(points.min().alias("low"), points.max().alias("high")))
     low, high = limits[0]
-    check_finite(score, np.array([low, high], dtype=np.float64))
+    check_scores(score, np.array([low, high], dtype=np.float64), is_whole=False)
     segments = [Segment(low=low, high=high, share=1.0)]
     for _ in range(MAX_REFINEMENTS):
         level = level_expression(points, segments, edges)
@@ -111,7 +112,7 @@ def count_levels(table: Table, score: str, *, roles: Roles, edges: Sequence[floa
         segments = refined(histogram)
     level = level_expression(points, segments, edges)
     histogram = np.array(level_histogram(table, points, level))
-    counts = count_persons(table.with_column(score, level), [score], roles=roles)
+    counts = count_persons(table.with_column(score, level), [score], roles=roles, opened=opened)
     return ScoreCounts(
         counts=counts, lowest=histogram[:, 2], highest=histogram[:, 3], is_every_score=False
     )
@@ -178,13 +179,9 @@ def refined(histogram: FloatArray) -> list[Segment]:
     ]
 
 
-def check_finite(score: str, scores: FloatArray) -> None:
-    """Raise if there is no score, or if one is infinite."""
+def check_scores(score: str, scores: FloatArray, *, is_whole: bool) -> None:
+    """Raise if there is no score, or if one is infinite or too large to be exact."""
     if not scores.size or np.all(np.isnan(scores)):
         raise ColumnError(f"score={score!r}: no row has a score")
-    if not np.all(np.isfinite(scores)):
-        infinite = number_text(float(scores[~np.isfinite(scores)][0]))
-        raise ColumnError(
-            f"score={score!r}: expected finite numbers, found {infinite}; correct or empty such "
-            "cells"
-        )
+    low, high = float(scores.min()), float(scores.max())
+    check_limits(f"score={score!r}", score, low=low, high=high, is_whole=is_whole)

@@ -41,7 +41,7 @@ from fourfifths._tables.groups import (
     protected_columns,
 )
 from fourfifths._tables.table import Table, TableLike, open_table
-from fourfifths._tables.values import NUMBER, is_date, is_text
+from fourfifths._tables.values import ValueKind, is_date
 from fourfifths._text import alternatives, listed, number_text, rows_have
 from fourfifths.errors import ColumnError, GroupError, TableError
 
@@ -367,7 +367,7 @@ def subgroups(
         ages=ages,
         unknown=unknown,
     )
-    roles, cuts = with_quantiles(opened, roles, quantiles=quantiles)
+    opened, roles, cuts = with_quantiles(opened, roles, names, quantiles=quantiles)
     cells = count_cells(opened, roles, depth=depth)
     values = cells.values
     for column, groups in values.items():
@@ -492,61 +492,83 @@ def check_columns(
 
 
 def with_quantiles(
-    table: Table, roles: Roles, *, quantiles: int
-) -> tuple[Roles, dict[str, tuple[float, ...]]]:
+    table: Table, roles: Roles, columns: Sequence[str], *, quantiles: int
+) -> tuple[Table, Roles, dict[str, tuple[float, ...]]]:
     """Return the roles with bands for columns of many numbers, and where these were cut.
 
-    The cuts are quantiles of all rows; the outcome is not looked at.
+    The cuts are quantiles of all rows; the outcome is not looked at. The table has notes on columns
+    that may look like numbers and are none.
+
+    Parameters
+    ----------
+    table : Table
+    roles : Roles
+    columns : sequence of str
+        Those that are searched besides the protected columns. A protected column of few values
+        holds groups, whatever they look like.
+    quantiles : int
     """
     open_columns = [column for column in roles.protected if column not in roles.bands]
-    prepared = table.with_missing(open_columns, roles.unknown)
-    expressions = []
-    for column in open_columns:
-        value, dtype = prepared.col(column), prepared.dtype(column)
-        if is_text(dtype):
-            is_number = value.cast(nw.String()).str.strip_chars().str.contains(NUMBER)
-        else:
-            is_number = value.is_null() | nw.lit(dtype.is_numeric())
-        expressions += [value.n_unique(), is_number.cast(nw.Int64()).min()]
-    if not expressions:
-        return roles, {}
-    names = [f"figure{index}" for index in range(len(expressions))]
-    try:
-        frame = prepared.frame.select(
-            *(expression.alias(name) for expression, name in zip(expressions, names, strict=True))
-        )
-    except TypeError as error:  # pandas computes at once, and cannot count lists and the like
-        raise ColumnError(
-            f"column {listed(open_columns)}: expected plain values: {error}"
-        ) from error
-    figures = table.rows(frame)[0]
-    if None in figures:
-        raise TableError(f"{table.name}: the table has no rows")
+    value_counts = distinct_values(table.with_missing(open_columns, roles.unknown), open_columns)
     new_bands = {}
-    for column, distinct, is_number in zip(open_columns, figures[::2], figures[1::2], strict=True):
-        if is_number and distinct > MAX_NUMBERS:
-            edges = quantile_edges(prepared, column, quantiles=quantiles)
-            new_bands[column] = Bands(column=column, edges=edges)
-        elif distinct > MAX_VALUES + 1:
+    for column, value_count in value_counts.items():
+        kind: ValueKind = "category"
+        if column in columns or value_count > MAX_NUMBERS:
+            argument = "columns" if column in columns else "protected"
+            read, kind = table.with_inferred(column, argument, roles.unknown)
+            if kind == "category":
+                table = read  # perhaps with a note
+        if kind == "number":
+            edges = quantile_edges(read, column, quantiles=quantiles)
+            if edges:
+                new_bands[column] = Bands(column=column, edges=edges)
+        elif value_count > MAX_VALUES:
             raise ColumnError(
-                f"column {column!r} has {distinct:,} different values; expected {MAX_VALUES} at "
+                f"column {column!r} has {value_count:,} different values; expected {MAX_VALUES} at "
                 "most, because each is a subgroup; leave it out, or make fewer values of it"
             )
     roles = replace(roles, bands={**roles.bands, **new_bands})
-    return roles, {column: cut.edges for column, cut in new_bands.items()}
+    return table, roles, {column: cut.edges for column, cut in new_bands.items()}
+
+
+def distinct_values(table: Table, columns: Sequence[str]) -> dict[str, int]:
+    """Return how many different values each column has, without the missing one, in one pass."""
+    if not columns:
+        return {}
+    values = [table.col(column) for column in columns]
+    expressions = [
+        *(value.n_unique() for value in values),
+        *(value.is_null().cast(nw.Int64()).max() for value in values),
+    ]
+    names = [f"figure{index}" for index in range(len(expressions))]
+    try:
+        frame = table.frame.select(
+            *(expression.alias(name) for expression, name in zip(expressions, names, strict=True))
+        )
+    except TypeError as error:  # pandas computes at once, and cannot count lists and the like
+        raise ColumnError(f"column {listed(columns)}: expected plain values: {error}") from error
+    figures = table.rows(frame)[0]
+    if None in figures:
+        raise TableError(f"{table.name}: the table has no rows")
+    distinct, has_missing = figures[: len(columns)], figures[len(columns) :]
+    return {
+        column: int(count) - int(missing)
+        for column, count, missing in zip(columns, distinct, has_missing, strict=True)
+    }
 
 
 def quantile_edges(table: Table, column: str, *, quantiles: int) -> tuple[float, ...]:
     """Return where a column of numbers is cut: at quantiles above its lowest number.
 
-    If nearly all rows have the lowest number, there are none; then it is cut off from the others.
+    A column of few different numbers is not cut. If nearly all rows have the lowest number, there
+    are no such quantiles; then it is cut off from the others.
     """
-    numbers = table.with_numbers(column, "columns")
-    value = numbers.col(column)
-    present = numbers.frame.filter(~value.is_null())
+    value = table.col(column)
+    present = table.frame.filter(~value.is_null())
     shares = [index / quantiles for index in range(1, quantiles)]
-    figures = table.rows(
+    distinct, low, *marks = table.rows(
         present.select(
+            value.n_unique().alias("distinct"),
             value.min().alias("low"),
             *(
                 value.quantile(share, interpolation="linear").alias(f"quantile{index}")
@@ -554,13 +576,9 @@ def quantile_edges(table: Table, column: str, *, quantiles: int) -> tuple[float,
             ),
         )
     )[0]
-    low, *marks = (float(figure) for figure in figures)
-    if not np.all(np.isfinite([low, *marks])):
-        raise ColumnError(
-            f"column {column!r}: expected finite numbers, found infinity; correct or empty "
-            "these cells"
-        )
-    edges = tuple(sorted({mark for mark in marks if mark > low}))
+    if distinct <= MAX_NUMBERS:
+        return ()
+    edges = tuple(sorted({float(mark) for mark in marks if mark > low}))
     if edges:
         return edges
     return (float(table.rows(present.filter(value > low).select(value.min().alias("next")))[0][0]),)

@@ -21,23 +21,23 @@ from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.engines.number_texts import PlainNumbers, plain_and_other
 from fourfifths._tables.load import Rows
 from fourfifths._tables.types import (
-    CODE_TEXT,
     DATE_TEXT,
     GROUP_WORDS,
     IDENTIFIER_NAME,
     MAX_CATEGORIES,
     MAX_CATEGORIES_OF_FEW_ROWS,
     ColumnType,
-    are_codes,
 )
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
+    CODE_TEXT,
     MAX_WHOLE_DIGITS,
     PLAIN,
     WHOLE_NUMBER,
     NumberFormat,
     NumberTexts,
     Reading,
+    are_codes,
     is_date,
     is_text,
     known_values,
@@ -358,7 +358,7 @@ class ColumnDigest:
             if not NumberTexts.of(list(self.counts)[: self.max_distinct]).words:
                 self.check()
             return None, PLAIN, counts
-        if are_codes(values):
+        if are_codes(values, reading.known):
             return None, PLAIN, counts
         try:
             numbers, number_format = numbers_and_format(values, reading=reading, row_counts=counts)
