@@ -209,6 +209,11 @@ class Table:
         return replace(self, frame=frame, names={**self.names, name: inner_name})
 
 
+def no_rows(name: str) -> TableError:
+    """Return the error for a table without rows."""
+    return TableError(f"{name}: there are no rows")
+
+
 def open_table(source: TableLike, reading: Reading | None = None) -> Table:
     """Return the `Table` for a dataframe, a file, a shipped data set or its name.
 

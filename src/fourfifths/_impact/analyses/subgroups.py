@@ -40,7 +40,7 @@ from fourfifths._tables.groups import (
     prepare,
     protected_columns,
 )
-from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.table import Table, TableLike, no_rows, open_table
 from fourfifths._tables.values import NUMBER, is_date, is_text
 from fourfifths._text import alternatives, listed, number_text, rows_have
 from fourfifths.errors import ColumnError, GroupError, TableError
@@ -521,7 +521,7 @@ def with_quantiles(
         ) from error
     figures = table.rows(frame)[0]
     if None in figures:
-        raise TableError(f"{table.name}: the table has no rows")
+        raise no_rows(table.name)
     new_bands = {}
     for column, distinct, is_number in zip(open_columns, figures[::2], figures[1::2], strict=True):
         if is_number and distinct > MAX_NUMBERS:
