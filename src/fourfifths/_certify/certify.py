@@ -7,7 +7,6 @@ from datetime import date
 from functools import partial
 from importlib.metadata import version
 from math import ceil
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -54,7 +53,6 @@ from fourfifths._certify.result import (
     Leak,
     PairCertificate,
     Side,
-    Verdict,
 )
 from fourfifths._certify.shared import (
     SHARED_AUDITORS,
@@ -62,6 +60,7 @@ from fourfifths._certify.shared import (
     with_quick_trees,
 )
 from fourfifths._progress import steps
+from fourfifths._results import Verdict
 from fourfifths._stats.balanced_error import ber_threshold, impact_bound, posterior
 from fourfifths._tables.files import in_one_line
 from fourfifths._tables.groups import check_seed, check_share, check_whole, read_beta
@@ -513,11 +512,11 @@ def certify_pair(
     reference: str,
     betas: Mapping[Side, Beta],
     auditors: Mapping[str, BalancedCut],
-    shared: Evidence = MappingProxyType({}),
+    shared: Evidence,
     threshold: float,
     confidence: float,
     corrected: float,
-    until_harm: bool = False,
+    until_harm: bool,
     folds: int,
     random_state: int,
     advance: Callable[[str], None],
@@ -641,10 +640,10 @@ def certificate_notes(
     *,
     leaks: Sequence[Leak],
     audited: int,
-    mixed: Sequence[str] = (),
-    custom: Sequence[str] = (),
-    auditor_count: int = 0,
-    judged_in_full: int | None = None,
+    mixed: Sequence[str],
+    custom: Sequence[str],
+    auditor_count: int,
+    judged_in_full: int | None,
 ) -> tuple[str, ...]:
     """Return what a reader must know besides the figures.
 
