@@ -66,7 +66,7 @@ from fourfifths._tables.files import in_one_line
 from fourfifths._tables.groups import check_seed, check_share, check_whole, read_beta
 from fourfifths._tables.sample import read_features
 from fourfifths._tables.table import TableLike
-from fourfifths._text import listed
+from fourfifths._text import categories_note, listed
 from fourfifths.errors import OptionError
 
 VERSIONED_PACKAGES = ("fourfifths", "numpy", "scipy", "scikit-learn")
@@ -676,9 +676,7 @@ def certificate_notes(
             f"{', '.join(map(repr, suspects))}; if a rule may not use them, name the columns that "
             "it may use (columns=)"
         )
-    notes += [
-        f"column {name!r} holds numbers and words; it is taken as categories" for name in mixed
-    ]
+    notes += [categories_note(name, "is taken") for name in mixed]
     rows = sum(plan.sizes)
     if audited < rows:
         sampling_error = max(pair.sampling_error for pair in pairs)

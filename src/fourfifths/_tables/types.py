@@ -492,11 +492,7 @@ def from_numbers(
     except Exception as error:  # each backend has errors of its own
         if not is_text(column.dtype):
             raise
-        raise ColumnError(
-            f"column {column_type.name!r}: its type cannot hold all of "
-            f"{listed(column_type.categories)}: give it the categories of the table that was "
-            "fitted, or make it text"
-        ) from error
+        raise categories_do_not_fit(column_type) from error
 
 
 def _cells_of(
@@ -614,11 +610,7 @@ def typed_values(
     except Exception as error:  # each backend has errors of its own
         if not column_type.categories:
             raise
-        raise ColumnError(
-            f"column {column_type.name!r}: its type cannot hold all of "
-            f"{listed(column_type.categories)}: give it the categories of the table that was "
-            "fitted, or make it text"
-        ) from error
+        raise categories_do_not_fit(column_type) from error
 
 
 def series_like(column: nw.Series[Any], cells: list[Any], dtype: nw.dtypes.DType) -> nw.Series[Any]:
@@ -705,3 +697,12 @@ def too_many_texts(name: Any, text_count: int) -> ColumnError:
 def _an_example(column: nw.Series[Any]) -> str:
     values = column.filter(~column.is_null()).head(1).to_list()
     return repr(values[0]) if values else str(column.dtype)
+
+
+def categories_do_not_fit(column_type: ColumnType) -> ColumnError:
+    """Return the error for a column whose type does not take the repaired categories."""
+    return ColumnError(
+        f"column {column_type.name!r}: its type cannot hold all of "
+        f"{listed(column_type.categories)}: give it the categories of the table that was "
+        "fitted, or make it text"
+    )
