@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FrameKind = Literal["pandas", "polars", "pyarrow"]
 Record = dict[str, Any]
+Verdict = Literal["certified", "not certified", "inconclusive"]
 Entry = TypeVar("Entry")
 
 

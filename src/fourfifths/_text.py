@@ -70,6 +70,17 @@ def rows_have(row_count: int) -> str:
     return f"{in_rows(row_count)} {'has' if row_count == 1 else 'have'}"
 
 
+def categories_note(column: object, treatment: str) -> str:
+    """Return what is said of a column of text that is not all numbers.
+
+    Examples
+    --------
+    >>> categories_note("grade", "is taken")
+    "column 'grade' holds numbers and words; it is taken as categories"
+    """
+    return f"column {column!r} holds numbers and words; it {treatment} as categories"
+
+
 def alternatives(names: str | Sequence[str]) -> str:
     """Return one name, or several joined by "or".
 

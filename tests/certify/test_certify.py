@@ -66,6 +66,7 @@ def simulated(n, d, seed, *, beta=0.5, auditors=("naive-bayes",), until_harm=Fal
         reference="r",
         betas={"group": stated, "reference": stated},
         auditors=members,
+        shared={},
         threshold=0.8,
         confidence=0.95,
         corrected=1 - 0.05 / len(members),
@@ -185,9 +186,11 @@ def test_data_that_was_made_by_the_same_seed_is_judged_alike(seed):
             ("group", "reference"), Beta(rate=0.5, interval=(0.5, 0.5), counts=None)
         ),
         auditors=panel(["details"], [False], random_state=seed),
+        shared={},
         threshold=0.8,
         confidence=0.95,
         corrected=0.95,
+        until_harm=False,
         folds=2,
         random_state=seed,
         advance=lambda _: None,
@@ -746,8 +749,9 @@ def test_the_progress_bar_can_be_switched_off(monkeypatch, capsys, progress, is_
 def test_columns_of_numbers_and_words_are_noted():
     plan = SimpleNamespace(left_out=(), features=("x", "y"), sizes=(10, 10))
     pair = SimpleNamespace(sampling_error=0.1)
-    assert certificate_notes(plan, [pair], leaks=(), audited=20) == (CLAIM,)
-    assert certificate_notes(plan, [pair], leaks=(), audited=20, mixed=["x"]) == (
+    rest = {"custom": (), "auditor_count": 1, "judged_in_full": None}
+    assert certificate_notes(plan, [pair], leaks=(), audited=20, mixed=[], **rest) == (CLAIM,)
+    assert certificate_notes(plan, [pair], leaks=(), audited=20, mixed=["x"], **rest) == (
         "column 'x' holds numbers and words; it is taken as categories",
         CLAIM,
     )

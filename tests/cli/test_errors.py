@@ -74,7 +74,7 @@ BAD = {
         "compares with a designated group",
     ),
     "an empty file": (AUDIT, "", "t.csv: the file is empty"),
-    "a header and no rows": (AUDIT, "race,hired\n", "t.csv: the table has no rows"),
+    "a header and no rows": (AUDIT, "race,hired\n", "t.csv: there are no rows"),
     "no file": (("audit", "nothing.csv", "--protected", "race"), CSV, "nothing.csv: no such file"),
     "a misspelt data set": (("audit", "adlut"), CSV, "did you mean 'adult'?"),
     "a file of another ending": (("audit", "t.doc"), CSV, "unknown kind of file"),

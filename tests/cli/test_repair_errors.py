@@ -184,7 +184,7 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
         "",
         "more rows",
     ),
-    "a header and no rows": (FIT, NAMES + "\n", "in.csv: the table has no rows"),
+    "a header and no rows": (FIT, NAMES + "\n", "in.csv: there are no rows"),
     "a long row": (
         FIT,
         text_of([*ROWS, ("A", *"123456")]),

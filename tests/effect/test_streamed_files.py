@@ -132,6 +132,23 @@ def test_a_repeated_header_is_no_stratum(ending: str, memory: int | None, tmp_pa
         )
 
 
+@pytest.mark.parametrize("memory", [None, 1], ids=["memory", "chunks"])
+def test_a_repeated_header_is_seen_without_an_outcome(memory: int | None, tmp_path: Path) -> None:
+    table = make_table(400).select(["sex", "job"])
+    header = pa.table({name: [name] * 4 for name in table.column_names})
+    source = write(pa.concat_tables([table, header]), tmp_path / "table.csv")
+    message = "'sex', 'job': 4 rows have the names of the columns as values"
+    with pytest.raises(TableError, match=message):
+        repair_file(
+            str(source),
+            protected=["sex"],
+            columns=["job"],
+            options=COLUMN,
+            memory=memory,
+            chunk_rows=CHUNK_ROWS,
+        )
+
+
 @pytest.mark.slow
 def test_messy_values_are_read_alike(tmp_path: Path) -> None:
     table = make_table(900)

@@ -21,6 +21,7 @@ from fourfifths._repair.proof import (
     MAX_SHARE_NOT_CUT,
     MAX_STRATA,
     BlockPlan,
+    Circumstances,
     approximate_floors,
     are_to_hide,
     expected_laws,
@@ -58,6 +59,7 @@ def proof(laws: list[BlockLaw], counts: Any = None, **options: Any) -> Any:
             "labels": [f"s{index}" for index in range(len(laws))],
             "columns": ["x", "y"],
             "amount": 1.0,
+            "circumstances": Circumstances(),
             **OPTIONS,
             **options,
         },
@@ -300,7 +302,15 @@ def test_where_nothing_is_proven_it_says_how_many_rows_would_do_for_two_blocks(
 ) -> None:
     laws = [law(200, 12, tied=tied)] * 2
     counts = np.array([leaves.spacings for leaves in laws])
-    proof = prove(laws, counts, labels="ab", columns=["x"], amount=1, **OPTIONS)
+    proof = prove(
+        laws,
+        counts,
+        labels="ab",
+        columns=["x"],
+        amount=1,
+        circumstances=Circumstances(),
+        **OPTIONS,
+    )
     assert proof.verdict == "inconclusive"
     found = re.search(r"and two would prove 0.8 with about ([\d,]+) rows", proof.because)
     assert found is not None

@@ -31,7 +31,7 @@ def test_the_band_holds_at_all_cuts_and_references_together(draw):
     rng = np.random.default_rng(4)
     sizes, repeats, failures = (30, 60, 45), 400, 0
     cuts = np.linspace(0.1, 0.9, 17)
-    margin = rate_margin(sizes)
+    margin = rate_margin(sizes, confidence=0.95)
     true = np.stack([1 - cuts ** (group + 1) for group in range(3)])
     if draw == "five values":
         cuts = np.array([0.2, 0.4, 0.6, 0.8])

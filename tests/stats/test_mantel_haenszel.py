@@ -41,7 +41,7 @@ def compare(tables, **options):
     names = ("selected", "n", "selected_reference", "n_reference")
     columns = [np.array(column, dtype=float) for column in zip(*tables, strict=True)]
     arrays = dict(zip(names, columns, strict=True))
-    return compare_within(range(len(tables)), **arrays, **options)
+    return compare_within(range(len(tables)), **{"confidence": 0.95, **arrays, **options})
 
 
 def statsmodels_table(tables):

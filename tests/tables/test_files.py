@@ -152,7 +152,7 @@ UNREADABLE = {
     "an empty jsonl": ("t.jsonl", "", "the file is empty"),
     "white space only": ("t.csv", " \n\n  \n", "the file is empty"),
     "a byte order mark only": ("t.csv", "\ufeff", "empty"),
-    "a header only": ("t.csv", "race,hired\n", "the table has no rows"),
+    "a header only": ("t.csv", "race,hired\n", "there are no rows"),
     "parquet named csv": ("t.csv", b"PAR1\x15\x04", r"says CSV, .* looks like Parquet"),
     "excel named csv": ("t.csv", b"PK\x03\x04....", r"says CSV, .* looks like an Excel workbook"),
     "pdf named csv": ("t.csv", b"%PDF-1.7", r"says CSV, .* looks like PDF"),

@@ -275,7 +275,7 @@ def test_what_is_no_table_is_an_error_that_says_what_is(thing):
 
 
 def test_a_table_without_rows_is_an_error():
-    with pytest.raises(TableError, match="the table has no rows"):
+    with pytest.raises(TableError, match="there are no rows"):
         audit(pd.DataFrame(COLUMNS).head(0))
 
 

@@ -172,3 +172,8 @@ def test_the_column_of_the_split_is_the_named_one_or_that_of_a_shipped_data_set(
     assert split_column(table, 0.25) is None
     assert split_column(table, None) is None
     assert split_column(open_table("adult"), None) == "split"
+
+
+def test_a_split_that_is_no_column_names_the_nearest():
+    with pytest.raises(ColumnError, match=r"split='sides': no such column; did you mean 'side'\?"):
+        read(sided(), split="sides")

@@ -7,7 +7,6 @@ from datetime import date
 from functools import partial
 from importlib.metadata import version
 from math import ceil
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -54,7 +53,6 @@ from fourfifths._certify.result import (
     Leak,
     PairCertificate,
     Side,
-    Verdict,
 )
 from fourfifths._certify.shared import (
     SHARED_AUDITORS,
@@ -62,12 +60,13 @@ from fourfifths._certify.shared import (
     with_quick_trees,
 )
 from fourfifths._progress import steps
+from fourfifths._results import Verdict
 from fourfifths._stats.balanced_error import ber_threshold, impact_bound, posterior
 from fourfifths._tables.files import in_one_line
 from fourfifths._tables.groups import check_seed, check_share, check_whole, read_beta
 from fourfifths._tables.sample import read_features
 from fourfifths._tables.table import TableLike
-from fourfifths._text import listed
+from fourfifths._text import categories_note, listed
 from fourfifths.errors import OptionError
 
 VERSIONED_PACKAGES = ("fourfifths", "numpy", "scipy", "scikit-learn")
@@ -513,11 +512,11 @@ def certify_pair(
     reference: str,
     betas: Mapping[Side, Beta],
     auditors: Mapping[str, BalancedCut],
-    shared: Evidence = MappingProxyType({}),
+    shared: Evidence,
     threshold: float,
     confidence: float,
     corrected: float,
-    until_harm: bool = False,
+    until_harm: bool,
     folds: int,
     random_state: int,
     advance: Callable[[str], None],
@@ -641,10 +640,10 @@ def certificate_notes(
     *,
     leaks: Sequence[Leak],
     audited: int,
-    mixed: Sequence[str] = (),
-    custom: Sequence[str] = (),
-    auditor_count: int = 0,
-    judged_in_full: int | None = None,
+    mixed: Sequence[str],
+    custom: Sequence[str],
+    auditor_count: int,
+    judged_in_full: int | None,
 ) -> tuple[str, ...]:
     """Return what a reader must know besides the figures.
 
@@ -677,9 +676,7 @@ def certificate_notes(
             f"{', '.join(map(repr, suspects))}; if a rule may not use them, name the columns that "
             "it may use (columns=)"
         )
-    notes += [
-        f"column {name!r} holds numbers and words; it is taken as categories" for name in mixed
-    ]
+    notes += [categories_note(name, "is taken") for name in mixed]
     rows = sum(plan.sizes)
     if audited < rows:
         sampling_error = max(pair.sampling_error for pair in pairs)

@@ -23,7 +23,8 @@ import numpy as np
 from fourfifths._arrays import BoolArray, Interval
 from fourfifths._certify.auditors import OutOfFold
 from fourfifths._certify.plan import Beta
-from fourfifths._certify.result import Side, Verdict, Witness
+from fourfifths._certify.result import Side, Witness
+from fourfifths._results import Verdict
 from fourfifths._stats.balanced_error import Errors, ber_threshold
 from fourfifths._stats.proportions import ratio_interval
 from fourfifths._stats.roc import (

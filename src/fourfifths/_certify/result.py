@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
 from fourfifths._json import sealed
-from fourfifths._results import Record, Result, flat, plain
+from fourfifths._results import Record, Result, Verdict, flat, plain
 from fourfifths._stats.balanced_error import Posterior
 from fourfifths._stats.roc import FloorLimit
 
-Verdict = Literal["certified", "not certified", "inconclusive"]
 # What the claim rests on: auditors that looked for a rule.
 CertificateKind = Literal["found"]
 # Who a rule harms: the group that is compared, or the reference.

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fourfifths._certify.result import Certificate, Verdict
-from fourfifths._results import Result
+from fourfifths._certify.result import Certificate
+from fourfifths._results import Result, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -207,7 +207,7 @@ def counted(text: str | None) -> dict[Any, str] | None:
 
 def fails(result: Impact, fail_on: FailOnFinding) -> bool:
     """Return whether an audit found what the command is to fail on."""
-    from fourfifths._impact.rules import INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED
+    from fourfifths._impact.rules import INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED_RATIO
 
     findings = {
         group.finding for attribute in result.attributes for group in attribute.groups_and_total
@@ -215,4 +215,6 @@ def fails(result: Impact, fail_on: FailOnFinding) -> bool:
     is_indicated = any(" is indicated under " in finding for finding in findings)
     if fail_on is FailOnFinding.INDICATED:
         return is_indicated
-    return is_indicated or bool(findings & {INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED})
+    return is_indicated or bool(
+        findings & {INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED_RATIO}
+    )

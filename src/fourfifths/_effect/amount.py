@@ -12,11 +12,11 @@ from sklearn.base import clone
 from fourfifths._arrays import Interval
 from fourfifths._certify.certify import certify
 from fourfifths._certify.plan import MAX_ROWS
-from fourfifths._certify.result import Certificate, Verdict
+from fourfifths._certify.result import Certificate
 from fourfifths._effect.held_out import fitted_folds, repaired_folds
 from fourfifths._progress import steps
 from fourfifths._repair.repairer import Repairer
-from fourfifths._results import Record, Result, flat, plain
+from fourfifths._results import Record, Result, Verdict, flat, plain
 from fourfifths._tables.groups import assign_roles, check_share
 from fourfifths._tables.load import load_rows, rows_of
 from fourfifths._tables.strata import stratum_names

@@ -43,7 +43,7 @@ from fourfifths._tables.groups import (
 from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import unknown_tokens
-from fourfifths._text import nearest
+from fourfifths._text import categories_note, nearest
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, ReadingWarning
 
 MAX_EFFECT_ROWS = 100_000  # of a file that is not in memory
@@ -412,7 +412,7 @@ def repair_file(
     with warnings_shown_otherwise():
         repairer.fit(rows.dataframe.select(*needed).to_native())
     notes = tuple(
-        f"column {name!r} holds numbers and words; it was repaired as categories"
+        categories_note(name, "was repaired")
         for name in rows.mixed_columns(repairer.column_types_, repairer.columns)
     )
     notes += repairer.notes_
@@ -491,7 +491,7 @@ def _fit_in_chunks(
         files.close()
         raise
     mixed = tuple(
-        f"column {name!r} holds numbers and words; it was repaired as categories"
+        categories_note(name, "was repaired")
         for name in engine.schema.mixed_columns(repairer.column_types_, repairer.columns)
     )
     repair = StreamedFileRepair(

@@ -230,7 +230,7 @@ ABOVE_BUT_SIGNIFICANT = "significant although above four fifths"
 INCONCLUSIVE = "inconclusive"
 NO_LINE = "no line is drawn"
 NO_FINDING = "no finding"
-UNDEFINED = "undefined"
+UNDEFINED_RATIO = "undefined"
 REFERENCE = "reference"
 
 
@@ -360,7 +360,7 @@ def judge(rule: Rule, facts: Facts) -> Finding:
         return Finding(reading=NO_LINE, because=because)
     if facts.higher == 0:
         return Finding(
-            reading=UNDEFINED, because="no one was selected in the group or in the reference"
+            reading=UNDEFINED_RATIO, because="no one was selected in the group or in the reference"
         )
     # Under such a rule only the group can be harmed; under the others the reference can be, too.
     if rule.reference == "highest" and not facts.group_is_lower:

@@ -11,11 +11,10 @@ from matplotlib.figure import Figure
 from fourfifths._arrays import Interval
 from fourfifths._impact.result import AttributeImpact, Impact
 from fourfifths._impact.rules import EXCLUDED, REFERENCE
-from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
+from fourfifths._plot.style import BELOW, LINE, MAX_RATIO, OTHER, draw, label_line, literal, tidy
 from fourfifths._text import alternatives
 from fourfifths.errors import OptionError
 
-MAX_RATIO = 4.0
 # An interval without an upper limit is drawn to beyond the right edge.
 OPEN_END = 10 * MAX_RATIO
 

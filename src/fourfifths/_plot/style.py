@@ -14,6 +14,7 @@ from fourfifths._results import Result
 from fourfifths.errors import OptionError
 
 BELOW, OTHER, LINE, GRID = "#b2182b", "#2166ac", "#444444", "#dddddd"
+MAX_RATIO = 4.0  # the right edge of most panels of impact ratios
 
 
 @singledispatch

@@ -8,10 +8,9 @@ from matplotlib.figure import Figure
 
 from fourfifths._plot.style import LINE, draw, literal
 from fourfifths._text import listed
-from fourfifths._tradeoff.result import Tradeoff
+from fourfifths._tradeoff.result import THRESHOLD, Tradeoff
 from fourfifths.errors import OptionError
 
-THRESHOLD = 0.8
 MARKERS = {"combinatorial": "o", "geometric": "s", "definition": "v", "random": "^", "none": "D"}
 LINE_STYLES = {"column": "-", "blocks": "--"}
 

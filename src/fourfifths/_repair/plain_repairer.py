@@ -45,7 +45,7 @@ from fourfifths._tables.strata import (
 )
 from fourfifths._tables.types import AskedType, ColumnType, asked_columns, check_finite
 from fourfifths._tables.values import DecimalMark, Reading, unknown_tokens
-from fourfifths._text import listed
+from fourfifths._text import categories_note, listed
 from fourfifths.errors import ColumnError, OptionError, OutcomeError, ReadingWarning, RepairError
 
 # Options that say how a fitted repair is applied. All others are learned from.
@@ -231,8 +231,8 @@ class PlainRepairer:
         column_types = rows.types(self._asked_columns(rows, y, stratifying=names or ()))
         for name in rows.mixed_columns(column_types, self.columns):
             warnings.warn(
-                f"column {name!r} holds numbers and words; it is repaired as categories; if that "
-                f"is meant, say so: columns={{{name!r}: 'category'}}",
+                f"{categories_note(name, 'is repaired')}; if that is meant, say so: "
+                f"columns={{{name!r}: 'category'}}",
                 stacklevel=3,
             )
         seed = seed_of(self.random_state)

@@ -20,7 +20,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._repair.blocks import block_law, single_score_tree
-from fourfifths._results import Record, Result, flat, plain
+from fourfifths._results import Record, Result, Verdict, flat, plain
 from fourfifths._stats.shares import (
     BlockLaw,
     RuleCurve,
@@ -35,7 +35,6 @@ from fourfifths._text import listed
 SCHEMA = "fourfifths/proof/1"
 ONLY_REPAIRED = "a rule uses only the repaired columns:"
 NOT_PROVEN = "nothing is proven of rules that use"
-Verdict = Literal["certified", "not certified", "inconclusive"]
 # Sizes with many halves, so that strata with few rows can be cut coarser.
 # More would keep hardly more: what a score loses falls with the square of the number.
 BLOCK_COUNTS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -229,7 +228,7 @@ def prove(
     threshold: float,
     confidence: float,
     amount: float,
-    circumstances: Circumstances | None = None,
+    circumstances: Circumstances,
 ) -> Proof:
     """Return what the law of the shares proves.
 
@@ -244,10 +243,9 @@ def prove(
     beta, threshold, confidence : float
     amount : float
         The share of the rows that is repaired.
-    circumstances : Circumstances, optional
+    circumstances : Circumstances
         Of the fit, for the assumptions.
     """
-    circumstances = circumstances or Circumstances()
     block_count = int(sum(laws[0].leaves))
     is_keyed = laws[0].tied is None
     # Without a key, a draw by content tells equal rows of one call apart, but not of several.

@@ -9,9 +9,9 @@ from fourfifths._certify.result import (
     CertificateKind,
     Leak,
     PairCertificate,
-    Verdict,
 )
 from fourfifths._report.document import Document, Section, Sentence, Sheet, Tone, to_document
+from fourfifths._results import Verdict
 from fourfifths._text import UNDEFINED, interval, number
 
 MAX_LEAKS_SHOWN = 10

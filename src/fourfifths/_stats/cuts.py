@@ -19,7 +19,7 @@ from fourfifths._arrays import BoolArray, FloatArray
 from fourfifths._stats.proportions import divide
 
 
-def rate_margin(n: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
+def rate_margin(n: ArrayLike, *, confidence: float) -> FloatArray:
     """Return how far each group's rate can be from the true one, at all cuts and for all groups.
 
     Parameters
@@ -34,7 +34,7 @@ def rate_margin(n: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
     --------
     sqrt(log(2 / 0.05) / (2 * 100)):
 
-    >>> round(float(rate_margin([100])[0]), 4)
+    >>> round(float(rate_margin([100], confidence=0.95)[0]), 4)
     0.1358
     """
     size = np.asarray(n, dtype=np.float64)

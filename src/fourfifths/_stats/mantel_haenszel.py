@@ -133,7 +133,7 @@ def compare_within(
     n: FloatArray,
     selected_reference: FloatArray,
     n_reference: FloatArray,
-    confidence: float = 0.95,
+    confidence: float,
 ) -> Stratified:
     """Compare a group with the reference within strata.
 

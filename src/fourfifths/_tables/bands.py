@@ -10,12 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import narwhals as nw
-import numpy as np
 
-from fourfifths._arrays import FloatArray
 from fourfifths._tables.counts import Counts
 from fourfifths._tables.table import Table
 from fourfifths._tables.values import is_date, is_text, read_dates
@@ -64,13 +61,6 @@ class Bands:
         """Return the code of each row's group, null where the value is missing."""
         reached = [(value >= edge).cast(nw.Int64()) for edge in self.edges]
         return nw.when(~value.is_null()).then(nw.sum_horizontal(*reached))
-
-    def labels_of(self, numbers: FloatArray) -> Any:
-        """Return the name of each row's group, None where the number is missing."""
-        labels = np.array([*self.labels, None], dtype=object)
-        # "right": a number equal to an edge belongs to the group above it, as in `expression`.
-        codes = np.searchsorted(self.edges, numbers, side="right")
-        return labels[np.where(np.isnan(numbers), len(self.labels), codes)]
 
 
 def with_bands(table: Table, bands: Mapping[str, Bands]) -> Table:

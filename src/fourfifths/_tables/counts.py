@@ -15,10 +15,10 @@ import narwhals as nw
 import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
-from fourfifths._tables.table import Table, Value, quote
+from fourfifths._tables.table import Table, Value, no_rows, quote
 from fourfifths._tables.values import NUMBER, Spellings, folded, is_text
 from fourfifths._text import listed, number_text, rows_have
-from fourfifths.errors import ColumnError, GroupError, TableError, WeightsError
+from fourfifths.errors import ColumnError, GroupError, WeightsError
 
 WeightKind = Literal["sampling", "counts"]
 CountedColumn = Literal["n", "selected", "not_selected"]
@@ -178,7 +178,7 @@ def count(
         # One more than allowed is enough to know that there are too many.
         cells = table.rows(grouped.head(max_cells + 1))
     if not cells:
-        raise TableError(f"{table.name}: the table has no rows")
+        raise no_rows(table.name)
     if len(cells) > max_cells:
         distinct = table.frame.select(*(table.col(key).n_unique() for key in keys))
         sizes = dict(zip(keys, table.rows(distinct)[0], strict=True))

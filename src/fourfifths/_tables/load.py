@@ -236,7 +236,7 @@ class Rows:
     def types(self, asked: Mapping[Any, AskedType]) -> tuple[ColumnType, ...]:
         """Return the type of each column that is asked for."""
         if not asked:
-            raise ColumnError("columns: there is no column to repair but the stratifying ones")
+            raise nothing_to_repair()
         if self.frame is not None:
             return tuple(
                 type_of(
@@ -760,6 +760,11 @@ def _is_number(cell: Value) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def nothing_to_repair() -> ColumnError:
+    """Return the error for a table with no column to repair."""
+    return ColumnError("columns: there is no column to repair but the stratifying ones")
 
 
 def load_rows(source: TableLike, unknown: Sequence[Value] = ()) -> Rows:

@@ -356,6 +356,11 @@ class ColumnTexts:
         return self.clear_rows > 0 or len(self.unclear.numbers) > 0
 
 
+def no_rows(name: str) -> TableError:
+    """Return the error for a table without rows."""
+    return TableError(f"{name}: there are no rows")
+
+
 def open_table(source: TableLike, reading: Reading | None = None) -> Table:
     """Return the `Table` for a dataframe, a file, a shipped data set or its name.
 

@@ -27,7 +27,7 @@ from fourfifths._tables.strata import Strata, fit_strata
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.types import ColumnType, check_finite
 from fourfifths._tables.values import Reading
-from fourfifths._text import listed, nearest
+from fourfifths._text import categories_note, listed, nearest
 from fourfifths.errors import ColumnError, OptionError, TableError
 
 TRAIN, TEST = "train", "test"
@@ -203,7 +203,7 @@ def read_data(
     for column_type, values in zip(column_types, kept_rows.numbers(column_types), strict=True):
         check_finite(values, column_type)
     notes += [
-        f"column {name!r} holds numbers and words; it is repaired as categories"
+        categories_note(name, "is repaired")
         for name in kept_rows.mixed_columns(column_types, asked)
     ]
 

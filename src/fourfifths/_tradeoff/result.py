@@ -11,6 +11,8 @@ from fourfifths._results import Record, Result, flat, plain
 from fourfifths._tables.groups import check_share
 
 SCHEMA = "fourfifths/tradeoff/1"
+# Of the impact ratio: what a repair by blocks is to be proven to keep, and the line of pictures.
+THRESHOLD = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ from fourfifths._text import listed
 from fourfifths._tradeoff.data import Data, Split, read_data
 from fourfifths._tradeoff.models import ModelName, chosen_models
 from fourfifths._tradeoff.points import make_point
-from fourfifths._tradeoff.result import Tradeoff
+from fourfifths._tradeoff.result import THRESHOLD, Tradeoff
 from fourfifths._tradeoff.store import Record, ResultsFile, cell_key
 from fourfifths._tradeoff.versions import SweepRows, Version, run_version
 from fourfifths.errors import OptionError, ReadingWarning
@@ -46,7 +46,6 @@ from fourfifths.errors import OptionError, ReadingWarning
 AMOUNTS = tuple(round(0.1 * step, 1) for step in range(11))
 TEST_SHARE = 1 / 3
 REPEATS = 10
-THRESHOLD = 0.8  # of the impact ratio that a repair by blocks is to be proven to keep
 
 
 def tradeoff(

@@ -54,4 +54,4 @@ def test_a_file_with_a_header_alone_has_no_rows(shell, tmp_path):
     (tmp_path / "h.csv").write_text("sex,points\n")
     answer = shell("cuts", "h.csv", "--protected", "sex", "--score", "points")
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == "fourfifths: h.csv: the table has no rows\n"
+    assert answer.err == "fourfifths: h.csv: there are no rows\n"

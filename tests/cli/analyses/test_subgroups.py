@@ -83,7 +83,7 @@ def test_an_error_is_one_line_with_the_remedy(subgroups, arguments, message):
 @pytest.mark.parametrize(
     ("rows", "arguments", "message"),
     [
-        ("", (), "h.csv: the table has no rows"),
+        ("", (), "h.csv: there are no rows"),
         ("f,a,yes,1\nf,b,no,1\n", (), "--protected sex: the column holds only 'f'; leave it out"),
         (
             "f,a,yes,1\nm,a,no,1\n",

@@ -270,7 +270,7 @@ def test_input_that_spark_cannot_repair(frame, spark):
     with pytest.raises(ColumnError, match=r"X: a column is called 'fourfifths_Place'.*rename it"):
         repairer().fit(taken).transform(taken)
     nothing = frame.limit(0)
-    with pytest.raises(TableError, match="the table has no rows"):
+    with pytest.raises(TableError, match="there are no rows"):
         repairer().fit(nothing)
     with pytest.raises(ColumnError, match="no column 'gender'"):
         Repairer("gender", keep="hired").fit(frame)

@@ -118,11 +118,9 @@ def note_part(evidence: Evidence) -> tuple[Part, ...]:
     return (Part(id="notes", title="Notes on the data", notes=evidence.impact.notes),)
 
 
-def result_part(
-    evidence: Evidence, name: str, result: Result | None, *, title: str = ""
-) -> tuple[Part, ...]:
+def result_part(evidence: Evidence, name: str, result: Result | None) -> tuple[Part, ...]:
     """Return an analysis as the terminal shows it, with charts; or why it could not be made."""
-    heading = title or TITLES[name]
+    heading = TITLES[name]
     if name in evidence.problems:
         return (Part(id=name, title=heading, problem=evidence.problems[name]),)
     if result is None:

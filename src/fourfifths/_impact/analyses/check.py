@@ -14,7 +14,7 @@ from fourfifths._arrays import Interval
 from fourfifths._results import Record, Result, entry_of, flat
 from fourfifths._tables.counts import names_total
 from fourfifths._tables.groups import check_whole
-from fourfifths._tables.table import TableLike, Value, open_table
+from fourfifths._tables.table import TableLike, Value, no_rows, open_table
 from fourfifths._tables.values import folded, means_not_known
 from fourfifths._text import listed, number_text
 from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
@@ -308,7 +308,7 @@ def read_rows(
         opened.column(column, argument)
     cells = opened.rows(opened.frame.select(*(opened.names[column] for column in named.values())))
     if not cells:
-        raise TableError(f"{opened.name}: the table has no rows")
+        raise no_rows(opened.name)
     values = dict(zip(named, (list(column) for column in zip(*cells, strict=True)), strict=True))
     groups = ["" if value is None else str(value).strip() for value in values["group"]]
     for label in groups:

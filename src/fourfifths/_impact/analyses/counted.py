@@ -23,7 +23,7 @@ from fourfifths._tables.values import spellings_of
 from fourfifths.errors import ColumnError, WeightsError
 
 # The codes of an outcome that an analysis has worked out for each cell.
-NOT_SELECTED, SELECTED = 0, 1
+NOT_SELECTED_CODE, SELECTED_CODE = 0, 1
 
 
 def check_persons(
@@ -141,7 +141,7 @@ def counted_impact(
     ----------
     counts : Counts
     outcome : int array
-        `SELECTED`, `NOT_SELECTED` or `MISSING`, for each cell.
+        `SELECTED_CODE`, `NOT_SELECTED_CODE` or `MISSING`, for each cell.
     names : tuple of str
         The outcome, what selected is called, and what not selected is called.
     table : Table

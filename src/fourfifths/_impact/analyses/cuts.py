@@ -15,8 +15,8 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._impact.analyses.counted import (
-    NOT_SELECTED,
-    SELECTED,
+    NOT_SELECTED_CODE,
+    SELECTED_CODE,
     check_persons,
     counted_impact,
 )
@@ -437,7 +437,7 @@ def cuts(
             if lower_is_better
             else scored.lowest[levels] >= chosen_cut
         )
-        outcome = np.where(is_selected, SELECTED, NOT_SELECTED)
+        outcome = np.where(is_selected, SELECTED_CODE, NOT_SELECTED_CODE)
         sign = "<=" if lower_is_better else ">="
         at_chosen_cut = counted_impact(
             counts,

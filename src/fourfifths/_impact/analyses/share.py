@@ -13,7 +13,7 @@ from fourfifths._arrays import FloatArray
 from fourfifths._results import Record, Result, plain
 from fourfifths._stats.proportions import at_most_as_likely, binomial
 from fourfifths._tables.counts import names_total
-from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.table import Table, TableLike, no_rows, open_table
 from fourfifths.errors import OptionError, TableError
 
 
@@ -216,7 +216,7 @@ def read_periods(
     names = [opened.names[column] for column in (period, *columns.values())]
     rows = opened.rows(opened.frame.select(*names))
     if not rows:
-        raise TableError(f"{opened.name}: the table has no rows")
+        raise no_rows(opened.name)
     for row in rows:
         check_row(opened.name, row)
     check_totals(opened.name, [str(row[0]) for row in rows], [row[1:3] for row in rows])

@@ -13,8 +13,8 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, IntArray
 from fourfifths._impact.analyses.counted import (
-    NOT_SELECTED,
-    SELECTED,
+    NOT_SELECTED_CODE,
+    SELECTED_CODE,
     check_persons,
     count_persons,
     counted_impact,
@@ -439,7 +439,7 @@ def flag_states(column: str, counts: Counts, *, blank: BlankMeans) -> IntArray:
     Returns
     -------
     int array
-        `SELECTED`, `NOT_SELECTED` or `MISSING`.
+        `SELECTED_CODE`, `NOT_SELECTED_CODE` or `MISSING`.
     """
     values = counts.values[column]
     words = [folded(str(value)) for value in values]
@@ -469,8 +469,10 @@ def flag_states(column: str, counts: Counts, *, blank: BlankMeans) -> IntArray:
             f"stages={column!r}: {str(values[0])!r} may be bad for a person here, because of "
             f"{bad_words[0]!r} in the name; expected a column that says who went on"
         )
-    code_states = [SELECTED if is_date or word in REACHED_WORDS else NOT_SELECTED for word in words]
-    blank_state = NOT_SELECTED if is_date or blank == "not reached" else MISSING
+    code_states = [
+        SELECTED_CODE if is_date or word in REACHED_WORDS else NOT_SELECTED_CODE for word in words
+    ]
+    blank_state = NOT_SELECTED_CODE if is_date or blank == "not reached" else MISSING
     return np.array([*code_states, blank_state], dtype=np.int64)[counts.codes[column]]
 
 
@@ -494,7 +496,7 @@ def status_states(column: str, counts: Counts, *, order: Sequence[str]) -> IntAr
         )
     last_step = np.array([*steps, MISSING], dtype=np.int64)[counts.codes[column]]
     stage = np.arange(1, len(order))[:, None]
-    states = np.where(last_step >= stage, SELECTED, NOT_SELECTED)
+    states = np.where(last_step >= stage, SELECTED_CODE, NOT_SELECTED_CODE)
     return np.where(last_step == MISSING, MISSING, states)
 
 
@@ -505,8 +507,8 @@ def reached_stages(
 
     Whoever reached a later stage has reached the earlier ones.
     """
-    reached = np.logical_or.accumulate((states == SELECTED)[::-1], axis=0)[::-1]
-    is_skip = reached & (states != SELECTED)
+    reached = np.logical_or.accumulate((states == SELECTED_CODE)[::-1], axis=0)[::-1]
+    is_skip = reached & (states != SELECTED_CODE)
     skipped = int(counts.rows[np.any(is_skip, axis=0)].sum())
     if skipped and skips == "error":
         earlier = int(np.argmax(is_skip @ counts.rows))
@@ -514,7 +516,7 @@ def reached_stages(
         later = next(
             stage
             for stage in range(earlier + 1, len(names))
-            if np.any(cells & (states[stage] == SELECTED))
+            if np.any(cells & (states[stage] == SELECTED_CODE))
         )
         persons = in_rows(skipped)
         raise TableError(
@@ -532,9 +534,9 @@ def step_outcomes(states: IntArray, reached: BoolArray) -> tuple[IntArray, IntAr
     A step is not known where its stage is blank. The whole is known as soon as one stage was not
     reached, even if an earlier or a later one is blank.
     """
-    outcomes = np.where(reached, SELECTED, states)
-    is_known = np.any(~reached & (states == NOT_SELECTED), axis=0)
-    last = np.where(reached[-1], SELECTED, np.where(is_known, NOT_SELECTED, MISSING))
+    outcomes = np.where(reached, SELECTED_CODE, states)
+    is_known = np.any(~reached & (states == NOT_SELECTED_CODE), axis=0)
+    last = np.where(reached[-1], SELECTED_CODE, np.where(is_known, NOT_SELECTED_CODE, MISSING))
     return outcomes, last
 
 
@@ -550,7 +552,7 @@ def check_blanks(
     pool = np.ones(counts.rows.shape, dtype=bool)
     for name, outcome, state, went_on in zip(names, outcomes, states, reached, strict=True):
         is_blank = pool & (outcome == MISSING)
-        if np.any(is_blank) and not np.any(state == NOT_SELECTED):
+        if np.any(is_blank) and not np.any(state == NOT_SELECTED_CODE):
             raise ColumnError(
                 f"stages={name!r}: holds {listed(counts.values[name])} and "
                 f"{int(counts.rows[is_blank].sum()):,} blanks for persons who reached the stage "
@@ -601,7 +603,7 @@ def compare_step(
         stage=stage,
         after=after,
         pool=int(counts.rows.sum()),
-        reached=int(counts.rows[outcome == SELECTED].sum()),
+        reached=int(counts.rows[outcome == SELECTED_CODE].sum()),
         missing=int(counts.rows[outcome == MISSING].sum()),
         impact=result,
         why=why,

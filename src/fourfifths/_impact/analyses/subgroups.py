@@ -40,7 +40,7 @@ from fourfifths._tables.groups import (
     prepare,
     protected_columns,
 )
-from fourfifths._tables.table import Table, TableLike, open_table
+from fourfifths._tables.table import Table, TableLike, no_rows, open_table
 from fourfifths._tables.values import ValueKind, is_date
 from fourfifths._text import alternatives, listed, number_text, rows_have
 from fourfifths.errors import ColumnError, GroupError, TableError
@@ -549,7 +549,7 @@ def distinct_values(table: Table, columns: Sequence[str]) -> dict[str, int]:
         raise ColumnError(f"column {listed(columns)}: expected plain values: {error}") from error
     figures = table.rows(frame)[0]
     if None in figures:
-        raise TableError(f"{table.name}: the table has no rows")
+        raise no_rows(table.name)
     distinct, has_missing = figures[: len(columns)], figures[len(columns) :]
     return {
         column: int(count) - int(missing)

@@ -10,10 +10,9 @@ from matplotlib.figure import Figure
 from fourfifths._impact.analyses.stages import BOTTOM_LINE, Stages
 from fourfifths._impact.result import AttributeImpact
 from fourfifths._impact.rules import REFERENCE
-from fourfifths._plot.style import LINE, draw, label_line, literal, tidy
+from fourfifths._plot.style import LINE, MAX_RATIO, draw, label_line, literal, tidy
 from fourfifths.errors import OptionError
 
-MAX_RATIO = 4.0
 # The groups of a step lie this far apart, as a share of the distance to the next step.
 GROUP_SPREAD = 0.6
 

@@ -8,10 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fourfifths._impact.analyses.subgroups import Subgroups
-from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
+from fourfifths._plot.style import BELOW, LINE, MAX_RATIO, OTHER, draw, label_line, literal, tidy
 from fourfifths._text import alternatives, number_text
 
-MAX_RATIO = 4.0
 # So that the dot of a ratio of 0 is whole.
 LEFT_EDGE = -0.02
 

@@ -40,10 +40,11 @@ from fourfifths._tables.engines.spark_engine import (
 )
 from fourfifths._tables.identity import key_words
 from fourfifths._tables.load import RecordOutput, Rows
-from fourfifths._tables.strata import Strata, Unseen, stratum_names
+from fourfifths._tables.strata import Strata, Unseen, stratum_argument, stratum_names
+from fourfifths._tables.table import no_rows
 from fourfifths._tables.types import ColumnType
 from fourfifths._tables.values import unknown_tokens
-from fourfifths.errors import ColumnError, OutcomeError, TableError
+from fourfifths.errors import ColumnError, OutcomeError
 
 if TYPE_CHECKING:
     from fourfifths._repair.repairer import Repairer
@@ -226,11 +227,11 @@ def fit_on_spark(
     by = stratum_names(repairer.protected, repairer.stratify_by)
     if by is None:
         raise ColumnError("protected: name the columns to stratify by, Repairer(protected='...')")
-    schema.check_columns(by, "protected")
+    schema.check_columns(by, stratum_argument(repairer.stratify_by))
     outcomes = schema.check_columns(repairer._outcome_names, "keep")
     row_count = source.count()
     if not row_count:
-        raise TableError("X: the table has no rows")
+        raise no_rows("X")
     if row_count <= max_rows:
         repairer._fit(source.load().dataframe.to_native(), None, None)
         return

@@ -43,7 +43,7 @@ from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import ScannedEngine
 from fourfifths._tables.engines.places import EqualRows, temporary_file
 from fourfifths._tables.files import room_for_temporary_files
-from fourfifths._tables.groups import read_bands
+from fourfifths._tables.groups import check_no_second_header, holds_name, read_bands
 from fourfifths._tables.identity import key_words, repeated_key
 from fourfifths._tables.load import Output, RecordOutput, Rows
 from fourfifths._tables.strata import (
@@ -55,6 +55,7 @@ from fourfifths._tables.strata import (
     stratum_names,
 )
 from fourfifths._tables.types import AskedType, ColumnType
+from fourfifths._tables.values import folded
 from fourfifths.errors import GroupError
 
 if TYPE_CHECKING:
@@ -309,6 +310,27 @@ class ScannedFit:
         )
         notes += engine.cells.rows.value_notes
         column_types = engine.types(asked, notes)
+        categories = [column for column in column_types if column.kind == "category"]
+        if categories and not repairer._outcome_names:
+            # Without an outcome the cells are those of the strata alone: the values must do.
+            codes = np.arange(len(strata.groups))
+            values = zip(*strata.groups, strict=True)
+            check_no_second_header(
+                {
+                    name: holds_name(name, groups, codes)
+                    for name, groups in zip(by, values, strict=True)
+                },
+                np.array(strata.rows),
+                beside={
+                    column.name: np.full(
+                        codes.size,
+                        any(
+                            folded(str(value)) == folded(column.name) for value in column.categories
+                        ),
+                    )
+                    for column in categories
+                },
+            )
         outcomes = [_outcome_values(engine, name, notes) for name in repairer._outcome_names]
         beta = repairer.beta
         if beta is None:

@@ -26,7 +26,6 @@ GOES_LEFT_IF_MISSING = 2  # the bits of a decision
 MISSING_IS_A_VALUE = 8
 ROWS_PER_CHUNK = 512  # the bits of this many rows stay in the processor's cache
 MIN_ROWS_FOR_THREADS = 100_000
-WORD_BITS = 32  # of a set of categories
 PART_BITS = 16
 # For each 16 bits, the position of the lowest one that is set.
 LOWEST_BIT = np.zeros(1 << PART_BITS, dtype=np.uint8)

@@ -13,7 +13,7 @@ from fourfifths._impact.rules import (
     NOT_JUDGED,
     REFERENCE,
     SMALL_NUMBERS,
-    UNDEFINED,
+    UNDEFINED_RATIO,
 )
 from fourfifths._report.charts.chart import DotChart, Line, Mark, MarkKind, to_charts
 from fourfifths._report.impact import is_indicated
@@ -21,7 +21,7 @@ from fourfifths._text import interval, number
 
 MAX_RATIO = 4.0
 MAX_NAMED_GROUPS = 3
-OPEN_FINDINGS = (EXCLUDED, INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED)
+OPEN_FINDINGS = (EXCLUDED, INCONCLUSIVE, NOT_JUDGED, SMALL_NUMBERS, UNDEFINED_RATIO)
 MEANINGS: dict[MarkKind, str] = {
     "indicated": "adverse impact is indicated",
     "judged": "not indicated",

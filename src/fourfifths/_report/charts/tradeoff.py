@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from fourfifths._report.charts.chart import Curve, CurveChart, Line, to_charts
 from fourfifths._text import number
-from fourfifths._tradeoff.result import Tradeoff
-
-THRESHOLD = 0.8
+from fourfifths._tradeoff.result import THRESHOLD, Tradeoff
 
 
 @to_charts.register

@@ -20,9 +20,9 @@ from fourfifths._tables.files import room_for_temporary_files
 from fourfifths._tables.identity import content_hash, text_hash
 from fourfifths._tables.load import Rows
 from fourfifths._tables.strata import Strata
+from fourfifths._tables.table import no_rows
 from fourfifths._tables.types import ColumnType, plain_numbers, to_numbers
 from fourfifths._tables.values import PLAIN, NumberFormat, occurring_tokens
-from fourfifths.errors import TableError
 
 
 @dataclass(kw_only=True)
@@ -75,7 +75,7 @@ class ChunkEngine(ScannedEngine):
                     self.tokens.update(occurring_tokens(rows.dataframe, lacking))
                 progress.advance("looking at values", len(rows))
         if total is None or not self.row_count:
-            raise TableError(f"{self.source.table.name}: the table has no rows")
+            raise no_rows(self.source.table.name)
         self.cells = total
 
     def _kept_numbers(self, rows: Rows, name: str) -> FloatArray | None:

@@ -21,7 +21,7 @@ from fourfifths._tables.engines.number_files import NumberFiles
 from fourfifths._tables.engines.parquet import parquet_schema_table, parquet_tables
 from fourfifths._tables.files import ROWS_PER_GROUP, TableFile, write_chunks
 from fourfifths._tables.load import Rows
-from fourfifths._tables.table import Table, Value, plain_columns, plain_relation
+from fourfifths._tables.table import Table, Value, no_rows, plain_columns, plain_relation
 from fourfifths._tables.values import ROWS_PER_PIECE, Reading
 from fourfifths.errors import TableError
 
@@ -119,7 +119,7 @@ class ChunkedTable:
         first = None if is_parquet else next(self._tables(None, ()), None)
         # How many rows a CSV has is an estimate.
         if not self.about_rows or (first is None and not is_parquet):
-            raise TableError(f"{self.table.name}: the table has no rows")
+            raise no_rows(self.table.name)
         if first is None:
             return self._rows(parquet_schema_table(self.file, self.table.name), 0)
         return self._rows(first.slice(0, 0), 0)

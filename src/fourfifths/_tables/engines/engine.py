@@ -18,10 +18,9 @@ from fourfifths._arrays import IntArray
 from fourfifths._tables.engines.cells import Cells
 from fourfifths._tables.engines.digests import ColumnDigest
 from fourfifths._tables.groups import unmatched_token
-from fourfifths._tables.load import Rows
+from fourfifths._tables.load import Rows, nothing_to_repair
 from fourfifths._tables.types import AskedType, ColumnType, too_many_texts, type_of
 from fourfifths._tables.values import NumberFormat
-from fourfifths.errors import ColumnError
 
 
 class TableEngine(Protocol):
@@ -115,7 +114,7 @@ class ScannedEngine:
     def types(self, asked: Mapping[str, AskedType], notes: list[str]) -> tuple[ColumnType, ...]:
         """Return the type of each column that is asked for; what was assumed goes to `notes`."""
         if not asked:
-            raise ColumnError("columns: there is no column to repair but the stratifying ones")
+            raise nothing_to_repair()
         types = []
         for name, kind in asked.items():
             digest = self.digests[name]

@@ -15,9 +15,8 @@ from fourfifths._tables.engines.chunks import ChunkedTable
 from fourfifths._tables.engines.engine import TableEngine
 from fourfifths._tables.groups import check_tokens
 from fourfifths._tables.load import Rows, load_rows
-from fourfifths._tables.table import Table
+from fourfifths._tables.table import Table, no_rows
 from fourfifths._tables.values import Reading
-from fourfifths.errors import TableError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,5 +67,5 @@ def engine_of(
             return ChunkEngine(source=source)
     rows = load_rows(table, unknown)
     if not len(rows):
-        raise TableError(f"{rows.name}: the table has no rows")
+        raise no_rows(rows.name)
     return MemoryEngine(rows=replace(rows, reading=reading))

@@ -23,7 +23,7 @@ from fourfifths._tables.engines.engine import ScannedEngine
 from fourfifths._tables.engines.spark import collected, one_line_errors
 from fourfifths._tables.identity import repeated_key
 from fourfifths._tables.load import Rows
-from fourfifths._tables.table import Value, plain_columns
+from fourfifths._tables.table import Value, no_rows, plain_columns
 from fourfifths._tables.values import NumberFormat, Reading, occurring_tokens
 from fourfifths.errors import ColumnError, FourfifthsError, TableError
 
@@ -295,7 +295,7 @@ class SparkEngine(ScannedEngine):
         )
         self.row_count = int(self.cells.row_counts.sum())
         if not self.row_count:
-            raise TableError("the table has no rows")
+            raise no_rows("the table")
         looked_at = ColumnScan(
             digests={name: self.digests[name] for name in read}, unknown=self.source.unknown
         )
