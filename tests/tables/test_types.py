@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 import narwhals as nw
 import numpy as np
@@ -19,6 +19,7 @@ from fourfifths._tables.types import (
     asked_columns,
     check_exact,
     check_finite,
+    decimals_like,
     from_numbers,
     is_not_repaired,
     to_numbers,
@@ -412,3 +413,25 @@ def test_equal_numbers_are_written_alike_beside_cells_that_stay(
     )
     assert written.to_list() == expected
     assert written.dtype == nw.String
+
+
+@pytest.mark.parametrize(("precision", "scale"), [(18, 2), (38, 10), (38, 25), (38, 38)])
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "pandas"])
+def test_numbers_become_decimals_alike_in_every_library(library, precision, scale):
+    generator = np.random.default_rng(1)
+    size = 10.0 ** generator.integers(-40, min(precision - scale - 1, 10), 400)
+    ties = (generator.integers(-999, 999, 100) + 0.5) * 10.0**-scale
+    numbers = np.concatenate([generator.normal(size=400) * size, ties * (scale < 30)])
+    empty = pa.table({"x": pa.array([], pa.decimal128(precision, scale))})
+    if library == "polars":
+        column = nw.from_native(pl.DataFrame(empty))["x"]
+    elif library == "pandas":
+        column = nw.from_native(empty.to_pandas(types_mapper=pd.ArrowDtype))["x"]
+    else:
+        column = nw.from_native(empty, eager_only=True)["x"]
+    step = Decimal(1).scaleb(-scale)
+    with localcontext(prec=80):
+        expected = [Decimal(repr(float(number))).quantize(step) for number in numbers]
+    found = decimals_like(column, numbers)
+    assert found.to_list() == expected
+    assert found.dtype == column.dtype

@@ -16,7 +16,7 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.table import Table, Value, quote
-from fourfifths._tables.values import NUMBER, Spellings, folded, is_text
+from fourfifths._tables.values import NUMBER, Spellings, as_floats, folded, is_text
 from fourfifths._text import listed, number_text, rows_have
 from fourfifths.errors import ColumnError, GroupError, TableError, WeightsError
 
@@ -498,7 +498,7 @@ def _holds_persons(table: Table, name: str) -> bool:
         column = text
     elif not dtype.is_numeric():
         return False
-    number = column.cast(nw.Float64())
+    number = as_floats(column, dtype)
     limits = table.frame.select(
         number.min().alias("low"), number.max().alias("high"), (number % 1).max().alias("fraction")
     )

@@ -30,6 +30,7 @@ from fourfifths._tables.values import (
     WHOLE_NUMBER,
     NumberTexts,
     Reading,
+    as_floats,
     beyond_exact,
     check_words,
 )
@@ -246,7 +247,7 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
     """Return the column as a number or as text, whatever its type."""
     dtype, column = table.dtype(name), table.col(name)
     if dtype.is_numeric() or dtype == nw.Boolean:
-        return column.cast(nw.Float64())
+        return as_floats(column, dtype)
     if dtype not in (nw.Date, nw.Datetime):
         return column.cast(nw.String())
     # A number that grows with time, of fields that every backend has. Days are not evenly spaced,

@@ -28,6 +28,7 @@ from fourfifths._tables.values import (
     DecimalMark,
     NumberTexts,
     Reading,
+    as_floats,
     is_text,
     unknown_tokens,
     with_room_for_null,
@@ -155,7 +156,7 @@ class Table:
                 f"{argument}={name!r}: expected numbers, found {dtype}; make numbers of it first "
                 "(in pandas with pandas.to_numeric)"
             )
-        table = table.with_column(name, number.cast(nw.Float64()))
+        table = table.with_column(name, as_floats(number, dtype))
         return table.with_column(name, without_missing(table.col(name), nw.Float64()))
 
     def _with_number_notes(
