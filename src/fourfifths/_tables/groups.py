@@ -769,10 +769,12 @@ class Tally:
     rows, rows_selected : float array
         Number of persons: rows of the table, or the sum of weights that are counts.
     weight, weight_selected : float array
-        Sum of weights; rates are ratios of these.
+        Sum of weights, in units of `unit`; rates are ratios of these.
     effective : float array
         The effective sample size: this many persons, each counted once, would give a rate of the
         same variance, linearised. `rows` where persons are counted.
+    unit : float
+        How many units make a weight of 1.
     """
 
     rows: FloatArray
@@ -780,6 +782,7 @@ class Tally:
     weight: FloatArray
     weight_selected: FloatArray
     effective: FloatArray
+    unit: float = 1.0
 
 
 def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int) -> Tally:
@@ -811,6 +814,7 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
         weight=weight,
         weight_selected=weight_selected,
         effective=effective,
+        unit=counts.unit,
     )
 
 
