@@ -122,6 +122,11 @@ def is_text(dtype: nw.dtypes.DType) -> bool:
     return any(dtype == text_type for text_type in TEXT_TYPES)
 
 
+def holds_no_text(dtype: nw.dtypes.DType) -> bool:
+    """Return whether the values of a column of this type cannot be written as text."""
+    return dtype.is_nested() or dtype in (nw.Binary, nw.Unknown)
+
+
 def unknown_tokens(unknown: Any) -> tuple[Any, ...]:
     """Return the user's `unknown` values as a tuple; a single value need not be in a list.
 
@@ -398,7 +403,7 @@ def without_missing(
     elif isinstance(dtype, nw.Datetime) and dtype.time_zone is None:
         # Not as text: each library writes a moment in a way of its own.
         tokens = [moment for moment in map(_moment, texts) if moment is not None]
-    elif is_text(dtype) or unknown:
+    elif is_text(dtype) or (unknown and not holds_no_text(dtype)):
         return nw.when(~MissingText.of(unknown).marks(column)).then(column)
     return nw.when(~comparable.is_in(tokens)).then(column) if tokens else column
 
