@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Literal
 
 import narwhals as nw
@@ -682,6 +683,6 @@ def _encode(cells: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
 
 def value_order(value: Value) -> tuple[int, float, str]:
     """Sort numbers by size, then everything else by its text."""
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int | float | Decimal):
         return (0, float(value), "")
     return (1, 0.0, str(value))

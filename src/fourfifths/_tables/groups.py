@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
@@ -738,6 +738,11 @@ def _check_groups(column: str, values: tuple[Value, ...]) -> None:
         )
     if are_dates(values):
         raise ColumnError(f"protected={column!r}: the column holds dates; {age_advice(column)}")
+    if any(isinstance(value, timedelta) for value in values):
+        raise ColumnError(
+            f"protected={column!r}: the column holds durations; make numbers of it, such as days, "
+            "and name the ones to cut it at with bands="
+        )
     numbers = [number for number in map(_number, values) if number is not None]
     if len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
         raise ColumnError(

@@ -18,6 +18,7 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray, HashArray, IntArray
 from fourfifths._tables.load import Rows
+from fourfifths._tables.table import clock_texts
 from fourfifths._tables.types import DIGITS_OF_FLOATS, MAX_DECIMAL_DIGITS
 from fourfifths.errors import ColumnError
 
@@ -244,13 +245,6 @@ def decimal_texts(values: Any) -> Any:
     shortened = pc.replace_substring_regex(texts, r"\.?0+(E|$)", r"\1")
     texts = pc.if_else(pc.match_substring(texts, "."), shortened, texts)
     return pc.if_else(is_alike, float_texts(floats), texts)
-
-
-def clock_texts(texts: Any) -> Any:
-    """Return Arrow texts of times without zeros at the end of the seconds, and without a zone."""
-    import pyarrow.compute as pc
-
-    return pc.replace_substring_regex(texts, r"(:\d\d)(\.\d*[1-9])?\.?0*Z?$", r"\1\2")
 
 
 def float_texts(values: Any) -> Any:

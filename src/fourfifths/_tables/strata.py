@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Literal
 
 import narwhals as nw
@@ -521,7 +522,9 @@ def _plain(value: Any) -> Any:
     """Return a stratum's value as a plain Python value, so that a repair can be saved as JSON."""
     if hasattr(value, "item"):
         value = value.item()
-    if not isinstance(value, str | int | float | bool):
+    if isinstance(value, float | Decimal):
+        return float(value) + 0.0  # -0.0 is 0.0
+    if not isinstance(value, str | int | bool):
         raise GroupError(
             f"a stratum's value is {value!r}; expected text, numbers or booleans; convert the "
             "column first"

@@ -124,7 +124,7 @@ def is_text(dtype: nw.dtypes.DType) -> bool:
 
 def holds_no_text(dtype: nw.dtypes.DType) -> bool:
     """Return whether the values of a column of this type cannot be written as text."""
-    return dtype.is_nested() or dtype in (nw.Binary, nw.Unknown)
+    return dtype.is_nested() or dtype in (nw.Binary, nw.Duration, nw.Unknown)
 
 
 def unknown_tokens(unknown: Any) -> tuple[Any, ...]:
