@@ -262,3 +262,37 @@ def test_report(spark, tmp_path):
     report(table, **options).save(tmp_path / "memory.json")
     report(frame, **options).save(tmp_path / "spark.json")
     assert (tmp_path / "spark.json").read_text() == (tmp_path / "memory.json").read_text()
+
+
+def test_weights_and_keys_of_moments(spark):
+    count = 60
+    table = pa.table(
+        {
+            "group": ["a"] * 30 + ["b"] * 30,
+            "hired": ["yes"] * 12 + ["no"] * 18 + ["yes"] * 15 + ["no"] * 15,
+            "w": [0.1, 0.2, 0.3] * 20,
+            "x": np.random.default_rng(0).integers(0, 9, count).astype(float),
+            "moment": pa.array(np.arange(count) * 37 * 60_000_000, pa.timestamp("us", "UTC")),
+        }
+    )
+    frame = spark.createDataFrame(table)
+    for partitions in (1, 4, 7):
+        audit = impact(
+            frame.repartition(partitions),
+            protected="group",
+            outcome="hired",
+            favorable="yes",
+            weights="w",
+        )
+        # 2.4 of 6 against 3 of 6: exactly four fifths.
+        assert audit["a"].impact_ratio == 0.8
+        assert not audit["a"].below_line
+    fitted = Repairer("group", columns=["x"], key="moment", scope="column").fit(table)
+    expected = fitted.transform(table)["x"].to_pylist()
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        on_spark = fitted.transform(spark.createDataFrame(table)).toArrow()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    assert on_spark.sort_by("moment")["x"].to_pylist() == expected

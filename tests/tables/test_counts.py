@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import math
+from fractions import Fraction
 
 import duckdb
 import numpy as np
@@ -14,7 +16,7 @@ from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 import fourfifths
 from fourfifths._stats.proportions import ratio_interval
-from fourfifths._tables.counts import PROBED_ROWS, cells_by_sums, count
+from fourfifths._tables.counts import PROBED_ROWS, WeightScale, cells_by_sums, count
 from fourfifths._tables.table import open_table
 from fourfifths.errors import ColumnError, OptionError, WeightsError
 
@@ -258,3 +260,91 @@ def test_cells_are_ordered_by_their_values():
         assert counts.codes["g"].tolist() == [-1, 0, 0, 1, 1]
         assert counts.codes["n"].tolist() == [0, 0, 1, 0, 1]
         assert counts.rows.tolist() == [1, 1, 1, 1, 1]
+
+
+def four_fifths_rows(order):
+    """Return rows whose weights of tenths make 4 of 10 against 5 of 10: exactly four fifths."""
+    columns = {
+        "group": ["a"] * 30 + ["b"] * 30,
+        "hired": ["yes"] * 12 + ["no"] * 18 + ["yes"] * 15 + ["no"] * 15,
+        "w": [0.1, 0.2, 0.3] * 20,
+    }
+    return {name: [values[row] for row in order] for name, values in columns.items()}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_ratio_of_four_fifths_in_decimals_is_not_below_it(seed, kind):
+    order = np.random.default_rng(seed).permutation(60)
+    group = audit(FRAMES[kind](four_fifths_rows(order)))["a"]
+    # 12 rows of .1, .2, .3 are 2.4 of 6; 15 rows are 3 of 6.
+    assert (group.a, group.b, group.c, group.d) == (3.6, 3.0, 2.4, 3.0)
+    assert group.impact_ratio == 0.8
+    assert not group.below_line
+    assert group.because.startswith("ratio 0.800, not below 4/5")
+    assert group.shortfall.to_reference == 0.6  # 3 - 2.4
+
+
+WEIGHTS = {
+    "tenths": lambda generator, n: generator.choice([0.1, 0.2, 0.3], n),
+    "whole": lambda generator, n: generator.integers(1, 10**9, n).astype(float),
+    "four decimals": lambda generator, n: generator.lognormal(size=n).round(4),
+    "calibrated": lambda generator, n: generator.lognormal(size=n),
+    "of all sizes": lambda generator, n: np.exp(15 * generator.normal(size=n)),
+    "tiny": lambda generator, n: 1e-150 * generator.random(n),
+    "huge": lambda generator, n: 1e150 * generator.random(n),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weighted_figures_depend_neither_on_the_order_of_rows_nor_on_the_kind_of_table(name):
+    generator, n = np.random.default_rng(7), 600
+    weights = WEIGHTS[name](generator, n)
+    group = generator.choice(["A", "B", "C"], n)
+    hired = generator.choice(["yes", "no"], n)
+    results = set()
+    for table_of in FRAMES.values():
+        order = generator.permutation(n)
+        columns = {"group": group[order], "hired": hired[order], "w": weights[order]}
+        result = audit(table_of(columns)).to_dict()
+        results.add(json.dumps({key: result[key] for key in ("attributes", "notes")}))
+    assert len(results) == 1
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_sums_of_weights_are_rounded_once(name):
+    generator, n = np.random.default_rng(8), 400
+    weights, group = WEIGHTS[name](generator, n), generator.choice(["A", "B"], n)
+    table = open_table(pa.table({"group": group, "w": weights}))
+    scale = WeightScale.of(table, "w", "sampling")
+    counts = count(table, ["group"], weights="w")
+    for code, value in enumerate(counts.values["group"]):
+        (cell,) = np.flatnonzero(counts.codes["group"] == code)
+        # Weights of few decimals are these decimals, others are the floats.
+        exact = [
+            Fraction(repr(weight)) if scale.is_whole else Fraction(weight)
+            for weight in weights[group == value].tolist()
+        ]
+        unit = Fraction(scale.unit)
+        assert counts.weight[cell] == float(sum(exact) * unit)
+        squares = sum(weight**2 for weight in exact) * unit**2
+        assert counts.weight_squared[cell] == pytest.approx(float(squares), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("weights", "unit"),
+    [
+        ([1.0, 2.0], 1),
+        ([0.5, 1.25], 100),
+        ([1e-12, 2.0], 1e12),
+        # The sum in units would have more than 15 digits.
+        ([1e-12, 2e6], 2.0**-21),
+        ([1 / 3, 0.5], 1),  # the largest is below 1 and not below 1/2
+        ([4 / 3, 0.5], 0.5),
+    ],
+)
+def test_weights_are_summed_in_units_of_their_last_decimal(weights, unit):
+    table = open_table(pa.table({"w": weights}))
+    scale = WeightScale.of(table, "w", "sampling")
+    assert scale.unit == unit
+    assert scale.is_whole is (unit >= 1 and weights[0] != 1 / 3)

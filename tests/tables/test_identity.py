@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -251,3 +253,84 @@ def test_a_key_that_is_no_column_is_an_error_with_the_nearest() -> None:
         key_hash(rows_of(pd.DataFrame({"id": ["u"]})), "ID")
     with pytest.raises(ColumnError, match="key='id': X is an array, whose columns have no names"):
         key_hash(rows_of(np.zeros((2, 1))), "id")
+
+
+# --- the same key in every type ---
+
+MOMENTS = [datetime(2020, 3, 8, 7, 30, 5, 500_000), datetime(2020, 3, 8), datetime(1969, 1, 1, 23)]
+
+
+def words_of(values: Any, kind: pa.DataType) -> list[int]:
+    column = pa.chunked_array([pa.array(values, kind)])
+    return text_hash(nw.from_native(column, series_only=True)).tolist()
+
+
+def words_of_texts(texts: list[str]) -> list[int]:
+    return words_of(texts, pa.string())
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "America/New_York"])
+def test_a_moment_is_one_key_in_every_unit_and_zone(unit: Any, zone: str | None) -> None:
+    texts = ["2020-03-08 07:30:05.5", "2020-03-08", "1969-01-01 23:00:00"]
+    assert words_of(MOMENTS, pa.timestamp(unit, zone)) == words_of_texts(texts)
+    frame = pa.table({"key": pa.array(MOMENTS, pa.timestamp(unit, zone))})
+    for table in (frame.to_pandas(), pl.DataFrame(frame)):
+        column = nw.from_native(table, eager_only=True)["key"]
+        assert text_hash(column).tolist() == words_of_texts(texts)
+
+
+def test_a_decimal_is_the_key_that_its_float_is() -> None:
+    numbers = [7.0, 7.25, -0.5, 0.0, 1e-7, 100.0, 0.1]
+    expected = words_of(numbers, pa.float64())
+    for scale in (7, 10, 25):
+        decimals = [Decimal(repr(number)) for number in numbers]
+        assert words_of(decimals, pa.decimal128(38, scale)) == expected
+    assert words_of([Decimal("7.00")], pa.decimal128(9, 2)) == words_of_texts(["7"])
+
+
+def test_decimals_that_share_a_float_are_different_keys() -> None:
+    decimals = [Decimal(2**80 + step) for step in range(50)]
+    words = words_of(decimals, pa.decimal128(38, 0))
+    assert words == words_of_texts([str(decimal) for decimal in decimals])
+    long = [Decimal("12345678901234567890.1230")]
+    assert words_of(long, pa.decimal128(38, 4)) == words_of_texts(["12345678901234567890.123"])
+
+
+def test_a_time_of_day_and_a_duration_are_one_key_in_every_unit() -> None:
+    times = [time(1, 2, 3), time(10, 20), time(0)]
+    expected = words_of_texts(["01:02:03", "10:20:00", "00:00:00"])
+    for kind in (pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")):
+        assert words_of(times, kind) == expected
+    assert words_of([time(1, 2, 3, 500_000)], pa.time64("us")) == words_of_texts(["01:02:03.5"])
+    # As microseconds, which is what a Parquet file has for durations in microseconds.
+    seconds = [timedelta(seconds=1), timedelta(days=10)]
+    microseconds = words_of([1_000_000, 864_000_000_000], pa.int64())
+    for unit in ("s", "ms", "us", "ns"):
+        assert words_of(seconds, pa.duration(unit)) == microseconds
+
+
+def test_a_date_is_one_key_in_every_type() -> None:
+    days = [date(2020, 3, 8), date(1969, 12, 31)]
+    expected = words_of_texts(["2020-03-08", "1969-12-31"])
+    for kind in (pa.date32(), pa.date64()):
+        assert words_of(days, kind) == expected
+    midnights = [datetime(2020, 3, 8), datetime(1969, 12, 31)]
+    assert words_of(midnights, pa.timestamp("s")) == expected
+
+
+def test_bytes_that_are_no_text_are_keys() -> None:
+    keys = [b"\xffa", b"\xffb", b""]
+    words = words_of(keys, pa.binary())
+    assert len(set(words)) == 3
+    assert words_of(keys, pa.large_binary()) == words
+    assert words_of([b"ab"], pa.binary(2)) == words_of_texts(["ab"])
+
+
+@pytest.mark.parametrize("unknown", [(), ("?",)])
+@pytest.mark.parametrize("keys", [[[1], [2]], [{"a": 1}, {"a": 2}]], ids=["lists", "structs"])
+@pytest.mark.parametrize("library", [pa.table, pl.DataFrame, pd.DataFrame])
+def test_nested_keys_are_one_clear_error(library: Any, keys: Any, unknown: Any) -> None:
+    rows = rows_of(library({"id": keys}), unknown=unknown)
+    with pytest.raises(ColumnError, match=r"^key='id': expected texts, numbers, dates or bytes"):
+        key_hash(rows, "id")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -474,3 +475,19 @@ def test_an_empty_table_has_no_strata():
     table = pa.table({"g": pa.chunked_array([], type=pa.string())})
     with pytest.raises(GroupError, match="'g': the column holds nothing but missing values"):
         fit_columns(table, ("g",))
+
+
+@pytest.mark.parametrize("first", [0.0, -0.0])
+@pytest.mark.parametrize("kind", DATAFRAMES)
+def test_both_zeros_are_the_stratum_zero(kind, first, tmp_path):
+    zeros = [first, -first] * 4
+    strata, codes = fit_columns(DATAFRAMES[kind]({"s": [*zeros, *[1.5] * 8]}, tmp_path), ["s"])
+    assert repr(strata.groups) == "((0.0,), (1.5,))"
+    assert codes.tolist() == [0] * 8 + [1] * 8
+
+
+@pytest.mark.parametrize("kind", ["pyarrow", "polars", "pandas"])
+def test_decimals_are_the_strata_that_their_floats_are(kind, tmp_path):
+    values = [Decimal("0.50"), Decimal("10.00")] * 8
+    strata, _ = fit_columns(DATAFRAMES[kind]({"s": values}, tmp_path), ["s"])
+    assert repr(strata.groups) == "((0.5,), (10.0,))"

@@ -392,3 +392,54 @@ def test_a_dictionary_in_a_parquet_file_is_a_declared_category(tmp_path):
         False,
         False,
     ]
+
+
+@pytest.mark.parametrize("first", [0.0, -0.0])
+@pytest.mark.parametrize("library", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_both_zeros_are_the_group_zero(library, first):
+    table = library({"g": [first, -first, 1.5] * 8, "y": ["yes", "no"] * 12})
+    groups = fourfifths.impact(table, protected="g", outcome="y", favorable="yes").attributes[0]
+    assert [(group.group, group.n) for group in groups.groups] == [("0.0", 16), ("1.5", 8)]
+
+
+TIMES = [datetime.time(1, 2, 3, 500_000), datetime.time(10, 20), None]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"t": pa.array(TIMES, pa.time64("us"))}),
+        pa.table({"t": pa.array(TIMES, pa.time64("ns"))}),
+        pd.DataFrame({"t": TIMES}, index=[5, 5, 7]),
+        pa.table({"t": TIMES}).to_pandas(types_mapper=pd.ArrowDtype),
+        pl.DataFrame({"t": TIMES}),
+        pl.LazyFrame({"t": TIMES}),
+        duckdb.connect().from_arrow(pa.table({"t": TIMES})),
+    ],
+    ids=["us", "ns", "pandas", "pandas, pyarrow", "polars", "polars lazy", "duckdb"],
+)
+def test_times_of_day_are_the_same_texts_in_every_table(table):
+    opened = open_table(table)
+    assert opened.rows(opened.frame.select(opened.names["t"])) == [
+        ("01:02:03.5",),
+        ("10:20:00",),
+        (None,),
+    ]
+
+
+@pytest.mark.parametrize("cells", [[[1], [2]], [{"a": 1}, {"a": 2}]], ids=["lists", "objects"])
+@pytest.mark.parametrize("library", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_a_certificate_refuses_lists(library, cells):
+    table = library({"x": cells * 12, "sex": ["a", "a", "b"] * 8, "y": ["yes", "no"] * 12})
+    with pytest.raises(ColumnError, match="expected plain values, found lists or other nested"):
+        fourfifths.certify(
+            table, protected="sex", outcome="y", favorable="yes", columns=["x"], progress=False
+        )
+
+
+@pytest.mark.parametrize("library", [pa.table, pd.DataFrame, pl.DataFrame])
+def test_durations_are_no_groups(library):
+    spans = [datetime.timedelta(days=day) for day in (1, 2)] * 8
+    table = library({"g": spans, "y": ["yes", "no", "no", "yes"] * 4})
+    with pytest.raises(ColumnError, match="protected='g': the column holds durations"):
+        fourfifths.impact(table, protected="g", outcome="y", favorable="yes")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 import narwhals as nw
 import numpy as np
@@ -19,6 +19,7 @@ from fourfifths._tables.types import (
     asked_columns,
     check_exact,
     check_finite,
+    decimals_like,
     from_numbers,
     is_not_repaired,
     to_numbers,
@@ -451,3 +452,25 @@ def test_codes_of_8_bits_may_be_too_few():
     fitted = ColumnType(name="x", kind="category", categories=tuple(f"a{i}" for i in range(200)))
     with pytest.raises(ColumnError, match="column 'x': its type cannot hold all of 'a0', 'a1'"):
         with_categories(column, fitted, np.array([150.0]), is_written=np.array([True]))
+
+
+@pytest.mark.parametrize(("precision", "scale"), [(18, 2), (38, 10), (38, 25), (38, 38)])
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "pandas"])
+def test_numbers_become_decimals_alike_in_every_library(library, precision, scale):
+    generator = np.random.default_rng(1)
+    size = 10.0 ** generator.integers(-40, min(precision - scale - 1, 10), 400)
+    ties = (generator.integers(-999, 999, 100) + 0.5) * 10.0**-scale
+    numbers = np.concatenate([generator.normal(size=400) * size, ties * (scale < 30)])
+    empty = pa.table({"x": pa.array([], pa.decimal128(precision, scale))})
+    if library == "polars":
+        column = nw.from_native(pl.DataFrame(empty))["x"]
+    elif library == "pandas":
+        column = nw.from_native(empty.to_pandas(types_mapper=pd.ArrowDtype))["x"]
+    else:
+        column = nw.from_native(empty, eager_only=True)["x"]
+    step = Decimal(1).scaleb(-scale)
+    with localcontext(prec=80):
+        expected = [Decimal(repr(float(number))).quantize(step) for number in numbers]
+    found = decimals_like(column, numbers)
+    assert found.to_list() == expected
+    assert found.dtype == column.dtype

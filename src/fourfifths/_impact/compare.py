@@ -542,11 +542,11 @@ def compare_pairs(
     further = {
         "likelihood_ratio": divide(n * x_reference, x * n_reference),
         "difference": rate - rate_reference,
-        "expected": n * pooled,
+        "expected": n * pooled / sums.unit,
         "least_expected": least_expected,
         # n x'/n' - x, as one quotient, so that nothing is rounded twice.
-        "shortfall_to_reference": (n * x_reference - x * n_reference) / n_reference,
-        "shortfall_to_pooled": n * pooled - x,
+        "shortfall_to_reference": (n * x_reference - x * n_reference) / n_reference / sums.unit,
+        "shortfall_to_pooled": (n * pooled - x) / sums.unit,
         "detectable_ratio": detectable,
         "standard_deviations": standard_deviations(*effective),
         "phi": phi(*effective),
@@ -554,10 +554,10 @@ def compare_pairs(
         # Moving whole persons makes sense only where persons are counted.
         "flip": flip(x, n, x_reference, n_reference) if exact else np.full(n.shape, np.nan),
         # Table 1 of the paper, and "selected" as a predictor of the reference.
-        "a": n - x,
-        "b": n_reference - x_reference,
-        "c": x,
-        "d": x_reference,
+        "a": (n - x) / sums.unit,
+        "b": (n_reference - x_reference) / sums.unit,
+        "c": x / sums.unit,
+        "d": x_reference / sums.unit,
         "sensitivity": rate_reference,
         "specificity": 1 - rate,
         "balanced_error_rate": (1 - rate_reference + rate) / 2,

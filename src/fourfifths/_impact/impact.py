@@ -598,8 +598,10 @@ def rejection_notes(measured: Sequence[AttributeImpact]) -> Iterator[str]:
             if group.finding in (REFERENCE, EXCLUDED):
                 continue
             p = group.z_p if math.isnan(group.fisher_p) else group.fisher_p
-            # The paper's table 1; as exact fractions, because 8 of 10 is four fifths of all.
-            a, b, c, d = (Fraction(weight) for weight in (group.a, group.b, group.c, group.d))
+            # The paper's table 1; as exact fractions, because 8 of 10 is four fifths of all. Of
+            # weights those of the decimals that they are written as.
+            table = (group.a, group.b, group.c, group.d)
+            a, b, c, d = (Fraction(repr(float(weight))) for weight in table)
             selection, rejection = (c / (a + c), d / (b + d)), (a / (a + c), b / (b + d))
             if (
                 p < SIGNIFICANCE_LEVEL

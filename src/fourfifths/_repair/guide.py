@@ -26,6 +26,7 @@ from fourfifths._tables.load import Rows
 from fourfifths._tables.types import ColumnType, to_numbers
 from fourfifths._tables.values import (
     Reading,
+    as_floats,
     is_date,
     is_text,
     known_values,
@@ -137,7 +138,8 @@ def read_outcome(
         )
     if column.dtype.is_numeric() and len(distinct) > 2:
         numbers_of = np.full(len(column), np.nan)
-        numbers_of[is_known] = column.filter(~column.is_null()).cast(nw.Float64()).to_numpy()
+        present = column.filter(~column.is_null())
+        numbers_of[is_known] = as_floats(present, present.dtype).to_numpy()
         return Outcome(name=name, kind="number", values=numbers_of)
     if len(distinct) > MAX_CLASSES:
         raise OutcomeError(

@@ -6,9 +6,11 @@ returns the cells that all figures of selections are computed from.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Literal
 
 import narwhals as nw
@@ -16,7 +18,14 @@ import numpy as np
 
 from fourfifths._arrays import BoolArray, FloatArray, IntArray
 from fourfifths._tables.table import Table, Value, no_rows, quote
-from fourfifths._tables.values import NUMBER, Spellings, folded, is_text
+from fourfifths._tables.values import (
+    MAX_EXACT_INTEGER,
+    NUMBER,
+    Spellings,
+    as_floats,
+    folded,
+    is_text,
+)
 from fourfifths._text import listed, number_text, rows_have
 from fourfifths.errors import ColumnError, GroupError, WeightsError
 
@@ -41,6 +50,11 @@ SELECTED, NOT_SELECTED = "selected", "not selected"
 # "age", "Age (years)", "applicant_age"; not "wage", nor "agency".
 AGE_NAME = re.compile(r"(?i:(?:^|[\W_])ages?(?:$|[\W_]))|[a-z]Age(?:$|[A-Z_])")
 MAX_CELLS = 100_000
+# How many decimals weights may have to be summed as whole numbers.
+DECIMALS_OF_WEIGHTS = (0, 1, 2, 3, 4, 6, 8, 10, 12)
+MAX_DECIMAL_SUM = 1e15  # below it, no two decimals are the same floating-point number
+EXACT_BITS = 52
+PIECES = 3  # of a number of 53 bits, beside others up to 2**40 times as large
 PROBED_ROWS = 1_000  # to see whether a key may be 0 or 1
 
 
@@ -57,7 +71,7 @@ class Counts:
     rows : float array
         How many rows; how many persons when the weights are counts.
     weight, weight_squared : float array
-        Sums over the cell's rows; both equal `rows` where each row counts once.
+        Sums over the cell's rows, in units of `unit`; both equal `rows` where each row counts once.
     sums : mapping of str to float array
         Further sums that were asked for.
     exact : bool
@@ -67,6 +81,8 @@ class Counts:
         a band.
     notes : tuple of str
         What was assumed when the table was read.
+    unit : float
+        How many units make a weight of 1: 10 where weights are summed in tenths.
     """
 
     values: Mapping[str, tuple[Value, ...]]
@@ -78,6 +94,7 @@ class Counts:
     exact: bool
     members: Mapping[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    unit: float = 1.0
 
     def take(self, cells: BoolArray | IntArray) -> Counts:
         """Return some cells: those for which it is true, or those with these numbers."""
@@ -94,9 +111,9 @@ class Counts:
         """Return the cells in the order of their values.
 
         Libraries return them in any order, and what is summed over them depends on it in the last
-        digit.
+        digit. Missing values may be in several cells, such as those of null and of a blank text.
         """
-        return self.take(np.lexsort([*self.codes.values()][::-1]))
+        return self.take(np.lexsort([self.weight, *[*self.codes.values()][::-1]]))
 
     def rows_of(self, key: str) -> dict[Value, float]:
         """Return the number of rows of each value of a key column."""
@@ -149,16 +166,11 @@ def count(
     """
     keys = list(dict.fromkeys(keys))
     measures = dict(measures or {})
+    scale = WeightScale()
     if weights is not None:
-        weight = table.col(weights)
-        # The same pass checks the weights, so that a table on disk is read once.
-        measures |= {
-            "weight": weight,
-            "squared": weight * weight,
-            "missing": weight.is_null().cast(nw.Float64()),
-            "negative": (weight < 0).cast(nw.Float64()),
-            "broken": (weight.round(0) != weight).cast(nw.Float64()),
-        }
+        scale = WeightScale.of(table, weights, weights_are)
+        # The same pass checks the weights.
+        measures |= scale.measures(table.col(weights))
     inner_names = {measure: f"sum{index}" for index, measure in enumerate(measures)}
     frame = table.frame
     if measures:
@@ -209,6 +221,7 @@ def count(
     )
     if weights is None:
         return counts
+    counts = replace(counts, sums=scale.joined(counts.sums), unit=scale.unit)
     _check_weights(weights, counts.sums, weights_are)
     weight_sum = counts.sums["weight"]
     if weights_are == "counts":
@@ -216,7 +229,109 @@ def count(
         # A line that counts 0 persons holds no one, so it is not a cell.
         return persons.take(weight_sum > 0)
     squared = counts.sums["squared"]
-    return replace(counts, weight=weight_sum, weight_squared=squared, exact=False)
+    return replace(counts, weight=weight_sum, weight_squared=squared, exact=False).in_order()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightScale:
+    """The unit that sampling weights are summed in, so that the order of rows does not matter.
+
+    A sum of floating-point numbers depends on their order in the last digit, and so on the library,
+    and on how many partitions a table has. A sum of whole numbers below 2**53 does not. So weights
+    with a few decimals are summed as whole numbers of their last decimal: .1 is one tenth, and not
+    the floating-point number next to it. Other weights are cut into pieces, each a whole number of
+    a power of two. By default weights are summed as they are.
+
+    Attributes
+    ----------
+    unit : float
+        How many units make a weight of 1: a power of ten, or of two if weights have too many
+        digits.
+    largest : float
+        The largest weight, in units.
+    rows : int
+    is_whole : bool
+        Whether each weight is a whole number of units.
+    """
+
+    unit: float = 1.0
+    largest: float = 0.0
+    rows: int = 0
+    is_whole: bool = False
+
+    @classmethod
+    def of(cls, table: Table, weights: str, weights_are: WeightKind) -> WeightScale:
+        """Return the scale of a column that `Table.with_numbers` has made, in one pass.
+
+        Numbers of persons are whole, and summed as they are.
+        """
+        if weights_are == "counts":
+            return cls()
+        weight = table.col(weights)
+        units = [10.0**decimals for decimals in DECIMALS_OF_WEIGHTS]
+        # A whole number over a power of ten is the nearest float if it is divided once. By a
+        # column, because polars multiplies by the inverse of a single number, and rounds twice.
+        is_other = [(weight * unit).round(0) / (weight * 0.0 + unit) != weight for unit in units]
+        described = table.frame.select(
+            weight.count().alias("rows"),
+            weight.max().alias("largest"),
+            *(is_it.cast(nw.Int64()).sum().alias(str(n)) for n, is_it in enumerate(is_other)),
+        )
+        row_count, largest, *other_counts = table.rows(described)[0]
+        largest = largest or 0.0
+        # Weights whose squares are 0 or infinite are refused when they are counted.
+        if not 0 < largest * largest < math.inf:
+            return cls()
+        for unit, other_count in zip(units, other_counts, strict=True):
+            if not other_count and largest * unit * row_count < MAX_DECIMAL_SUM:
+                units_of_largest = float(round(largest * unit))
+                return cls(unit=unit, largest=units_of_largest, rows=row_count, is_whole=True)
+        _, exponent = math.frexp(largest)
+        unit = 2.0**-exponent
+        return cls(unit=unit, largest=largest * unit, rows=row_count, is_whole=False)
+
+    def measures(self, weight: nw.Expr) -> dict[str, nw.Expr]:
+        """Return what is to be summed: pieces of the weights and of their squares, and faults."""
+        measures = {
+            "missing": weight.is_null().cast(nw.Float64()),
+            "negative": (weight < 0).cast(nw.Float64()),
+            "broken": (weight.round(0) != weight).cast(nw.Float64()),
+        }
+        in_units = weight * self.unit
+        if self.is_whole:
+            in_units = in_units.round(0)
+        for name, largest in self._largest.items():
+            rest = in_units if name == "weight" else in_units * in_units
+            for index, scale in enumerate(self._scales(largest)):
+                piece = rest if scale is None else (rest * scale).floor()
+                measures[f"{name} {index}"] = piece
+                rest = rest if scale is None else rest - piece / scale
+        return measures
+
+    def joined(self, sums: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+        """Return the sums with the pieces put together to "weight" and "squared"."""
+        joined = dict(sums)
+        for name, largest in self._largest.items():
+            if f"{name} 0" not in sums:  # no weights
+                continue
+            pieces = [
+                joined.pop(f"{name} {index}") / (scale or 1.0)
+                for index, scale in enumerate(self._scales(largest))
+            ]
+            joined[name] = sum(pieces[-2::-1], pieces[-1])  # the smallest first
+        return joined
+
+    @property
+    def _largest(self) -> dict[str, float]:
+        return {"weight": self.largest, "squared": self.largest * self.largest}
+
+    def _scales(self, largest: float) -> list[float | None]:
+        """Return what pieces of numbers are multiplied by to be whole; None: there is one piece."""
+        if largest == 0 or (self.is_whole and largest * self.rows < MAX_EXACT_INTEGER):
+            return [None]
+        bits = EXACT_BITS - self.rows.bit_length()  # the sum of all rows has no more than 52
+        _, exponent = math.frexp(largest)
+        return [2.0 ** (step * bits - exponent) for step in range(1, PIECES + 1)]
 
 
 def cells_by_sums(
@@ -505,7 +620,7 @@ def _holds_persons(table: Table, name: str) -> bool:
         column = text
     elif not dtype.is_numeric():
         return False
-    number = column.cast(nw.Float64())
+    number = as_floats(column, dtype)
     limits = table.frame.select(
         number.min().alias("low"), number.max().alias("high"), (number % 1).max().alias("fraction")
     )
@@ -575,6 +690,6 @@ def _encode(cells: Sequence[Value]) -> tuple[tuple[Value, ...], IntArray]:
 
 def value_order(value: Value) -> tuple[int, float, str]:
     """Sort numbers by size, then everything else by its text."""
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int | float | Decimal):
         return (0, float(value), "")
     return (1, 0.0, str(value))

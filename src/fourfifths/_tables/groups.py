@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from itertools import combinations
 from numbers import Integral, Real
@@ -795,6 +795,11 @@ def check_groups(
     content = "the values are" if column is None else "the column holds"
     if values and are_dates(values):
         raise holds_dates(argument, column)
+    if any(isinstance(value, timedelta) for value in values):
+        raise ColumnError(
+            f"{name}: {content} durations; make numbers of it, such as days, and name the ones to "
+            "cut it at with bands="
+        )
     if len(values) < min_groups:
         kind = f"only {str(values[0])!r}" if values else "nothing but missing values"
         raise GroupError(f"{name}: {content} {kind}; expected at least two groups")
@@ -830,10 +835,12 @@ class Tally:
     rows, rows_selected : float array
         Number of persons: rows of the table, or the sum of weights that are counts.
     weight, weight_selected : float array
-        Sum of weights; rates are ratios of these.
+        Sum of weights, in units of `unit`; rates are ratios of these.
     effective : float array
         The effective sample size: this many persons, each counted once, would give a rate of the
         same variance, linearised. `rows` where persons are counted.
+    unit : float
+        How many units make a weight of 1.
     """
 
     rows: FloatArray
@@ -841,6 +848,7 @@ class Tally:
     weight: FloatArray
     weight_selected: FloatArray
     effective: FloatArray
+    unit: float = 1.0
 
 
 def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int) -> Tally:
@@ -872,6 +880,7 @@ def tally(codes: IntArray, counts: Counts, selected: BoolArray, group_count: int
         weight=weight,
         weight_selected=weight_selected,
         effective=effective,
+        unit=counts.unit,
     )
 
 

@@ -3,12 +3,14 @@
 Draws that belong to a row are made of these numbers (`fourfifths._repair.draws`), so they must be
 the same for the same row in every call, in every kind of table, on every machine. Python's own
 `hash` is not: it changes with the process. A key is hashed as text, so that 7 in a Parquet file and
-"7" in a CSV are one key; content is hashed as the numbers that a repair reads.
+"7" in a CSV are one key; content is hashed as the numbers that a repair reads. Libraries have
+several types for one moment and for one decimal: the text of a key depends on the value alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -16,6 +18,8 @@ import numpy as np
 
 from fourfifths._arrays import FloatArray, HashArray, IntArray
 from fourfifths._tables.load import Rows
+from fourfifths._tables.table import clock_texts
+from fourfifths._tables.types import DIGITS_OF_FLOATS, MAX_DECIMAL_DIGITS
 from fourfifths.errors import ColumnError
 
 BYTES_PER_WORD = 8
@@ -24,6 +28,13 @@ MISSING_BITS = np.uint64(0x7FF8_0000_0000_0000)  # one of the many ways to write
 MAX_WHOLE_FLOAT = 1e15
 # A chunk of rows and its intermediate arrays stay in the processor's cache.
 ROWS_PER_HASH_CHUNK = 16_384
+# How many microseconds the units of a duration are.
+DURATION_UNITS = {
+    "s": Decimal(1_000_000),
+    "ms": Decimal(1_000),
+    "us": Decimal(1),
+    "ns": Decimal("0.001"),
+}
 DIGIT_BITS = 16  # numpy sorts numbers of 16 bits stably in two passes
 
 
@@ -161,18 +172,79 @@ def text_hash(column: nw.Series[Any]) -> HashArray:
     """Return a word for each value of a column without missing values, by the value's text."""
     import pyarrow as pa
 
-    values: Any = column.to_arrow()
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
-    if pa.types.is_floating(values.type):
-        values = float_texts(values)
-    texts: Any = values.cast(pa.large_string())
+    try:
+        texts: Any = plain_texts(column.to_arrow())
+    except (pa.ArrowException, TypeError) as error:
+        raise ColumnError(
+            f"key={column.name!r}: expected texts, numbers, dates or bytes, found {column.dtype}; "
+            "name another column, or make it text"
+        ) from error
     _, offset_buffer, byte_buffer = texts.buffers()
     offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset :][: len(texts) + 1]
     content = b"" if byte_buffer is None else byte_buffer.to_pybytes()
     return bytes_hash(np.frombuffer(content, dtype=np.uint8), offsets)
+
+
+def plain_texts(values: Any) -> Any:
+    """Return the values of an Arrow column as texts that depend on the values, not on their type.
+
+    A moment is that of UTC, or the one of its clock if it has no zone. Durations are microseconds,
+    and bytes stay bytes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from datetime import datetime
+    >>> moments = [datetime(2020, 3, 8, 7, 30, 5, 500_000), datetime(2020, 3, 8)]
+    >>> plain_texts(pa.array(moments, pa.timestamp("ns", "America/New_York"))).to_pylist()
+    ['2020-03-08 07:30:05.5', '2020-03-08']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    types, kind = pa.types, values.type
+    if types.is_dictionary(kind):
+        values = values.dictionary_decode()
+        kind = values.type
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        return values.cast(pa.large_binary())
+    if types.is_floating(kind):
+        values = float_texts(values)
+    elif types.is_decimal(kind):
+        values = decimal_texts(values)
+    elif types.is_duration(kind):
+        per_microsecond = pa.scalar(DURATION_UNITS[kind.unit])
+        values = decimal_texts(pc.multiply(values.cast(pa.int64()), per_microsecond))
+    elif types.is_timestamp(kind):
+        # The number of a moment is that of UTC, whatever its zone.
+        moments = values.cast(pa.int64()).cast(pa.timestamp(kind.unit))
+        texts = clock_texts(moments.cast(pa.string()))
+        values = pc.replace_substring_regex(texts, " 00:00:00$", "")
+    elif types.is_time(kind):
+        values = clock_texts(values.cast(pa.string()))
+    elif types.is_date(kind):
+        values = values.cast(pa.date32())
+    return values.cast(pa.large_string())
+
+
+def decimal_texts(values: Any) -> Any:
+    """Return Arrow decimals as the texts of the floats that are written alike, if there are any.
+
+    pandas has floats for them. A decimal with more digits than a float tells apart keeps them all,
+    without zeros at the end.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    floats = values.cast(pa.string()).cast(pa.float64())
+    wide = pa.decimal256(MAX_DECIMAL_DIGITS, values.type.scale + DIGITS_OF_FLOATS + 1)
+    is_alike = pc.equal(floats.cast(pa.string()).cast(wide), values.cast(wide))
+    texts = values.cast(pa.string())
+    shortened = pc.replace_substring_regex(texts, r"\.?0+(E|$)", r"\1")
+    texts = pc.if_else(pc.match_substring(texts, "."), shortened, texts)
+    return pc.if_else(is_alike, float_texts(floats), texts)
 
 
 def float_texts(values: Any) -> Any:

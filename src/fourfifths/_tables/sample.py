@@ -32,6 +32,7 @@ from fourfifths._tables.values import (
     Reading,
     ValueKind,
     are_codes,
+    as_floats,
     beyond_exact,
     check_limits,
     check_words,
@@ -47,6 +48,14 @@ DRAW_STEPS = (("xor", 16), ("times", 0x7FEB_352D), ("xor", 15), ("times", 0x846C
 DRAW_LIMIT = 2**32
 # A date is a number in which every month has room for 31 days.
 MONTHS_PER_YEAR, DAYS_PER_MONTH = 12, 31
+# In these libraries a duration is a whole number of its column's unit.
+WITH_DURATIONS = (nw.Implementation.PANDAS, nw.Implementation.POLARS, nw.Implementation.PYARROW)
+DURATION_TOTALS = {
+    "s": "total_seconds",
+    "ms": "total_milliseconds",
+    "us": "total_microseconds",
+    "ns": "total_nanoseconds",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,7 +258,11 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
     """Return the column as a number or as text, whatever its type."""
     dtype, column = table.dtype(name), table.col(name)
     if dtype.is_numeric() or dtype == nw.Boolean:
-        return column.cast(nw.Float64())
+        return as_floats(column, dtype)
+    if isinstance(dtype, nw.Duration) and table.frame.implementation in WITH_DURATIONS:
+        # The number that the column holds, as a Parquet file has it.
+        total: nw.Expr = getattr(column.dt, DURATION_TOTALS[dtype.time_unit])()
+        return total.cast(nw.Float64())
     if dtype not in (nw.Date, nw.Datetime):
         return column.cast(nw.String())
     # A number that grows with time, of fields that every backend has. Days are not evenly spaced,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from decimal import Decimal
 from typing import Any, Literal
 
 import narwhals as nw
@@ -626,7 +627,9 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if isinstance(value, date):
         return str(value)
-    if not isinstance(value, str | int | float | bool):
+    if isinstance(value, float | Decimal):
+        return float(value) + 0.0  # -0.0 is 0.0
+    if not isinstance(value, str | int | bool):
         raise GroupError(
             f"a stratum's value is {value!r}; expected text, numbers or booleans; convert the "
             "column first"

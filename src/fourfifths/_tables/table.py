@@ -36,6 +36,7 @@ from fourfifths._tables.values import (
     Reading,
     ValueKind,
     are_codes,
+    as_floats,
     check_limits,
     check_words,
     codes_note,
@@ -242,7 +243,7 @@ class Table:
         limits = table.frame.select(column.min().alias("low"), column.max().alias("high"))
         low, high = table.rows(limits)[0]
         check_limits(f"{argument}={name!r}", name, low=low, high=high, is_whole=dtype.is_integer())
-        return table.with_column(name, column.cast(nw.Float64()))
+        return table.with_column(name, as_floats(column, dtype))
 
     def _texts(self, name: str) -> ColumnTexts:
         """Return what the texts of a column are, in one pass.
@@ -514,7 +515,7 @@ def _wrap(
     file: TableFile | None = None,
 ) -> Table:
     try:
-        frame = nw.from_native(plain_columns(native, times=True)).lazy()
+        frame = nw.from_native(plain_columns(native, is_only_read=True)).lazy()
         backend: Any = frame.to_native()
         is_spark = frame.implementation.is_spark_like()
         with schema_errors(frame):
@@ -582,26 +583,68 @@ def plain_relation(relation: Any, names: Mapping[str, str] | None = None) -> Any
     return relation.project(", ".join(expressions))
 
 
-def plain_columns(native: Any, *, times: bool = False) -> Any:
+def plain_columns(native: Any, *, is_only_read: bool = False) -> Any:
     """Return a table with its columns in types that every library reads.
 
     Texts and runs of an Arrow table may be stored in several ways, which do not change what they
-    mean. Times become texts if asked, and categories always. Columns of pandas that hold Python's
-    objects become what `without_objects` makes of them. Any other table is returned as it is.
+    mean. Categories of any values become categories of texts. Columns of pandas that hold Python's
+    objects become what `without_objects` makes of them. If a table is only read, and never written
+    back, times become texts, and the lists of pandas a type that says so. Any other table is
+    returned as it is.
     """
     module = type(native).__module__.partition(".")[0]
     if module == "pandas" and hasattr(native, "columns"):
         plain = {name: without_objects(native[name]) for name in object_columns(native)}
         for name in object_categories(native):
             plain[name] = native[name].cat.rename_categories(str)
-        return native.assign(**plain)
+        native = native.assign(**plain)
+        return native.assign(**times_and_lists(native)) if is_only_read else native
+    if module == "polars" and is_only_read:
+        import polars as pl
+
+        times = pl.col(pl.Time).dt.to_string("%H:%M:%S%.f")
+        return native.with_columns(times.str.replace(r"(\.\d*[1-9])0+$", "${1}"))
     if module != "pyarrow" or not hasattr(native, "set_column"):
         return native
     for index, field_type in enumerate(native.schema.types):
-        column = _plain_arrow(native.column(index), times=times)
+        column = _plain_arrow(native.column(index), times=is_only_read)
         if column.type != field_type:
             native = native.set_column(index, native.schema.names[index], column)
     return native
+
+
+def times_and_lists(native: Any) -> dict[str, Any]:
+    """Return the columns of pandas that hold times, as texts, and those of lists, as lists."""
+    import pandas as pd
+
+    names = object_columns(native)
+    if native.columns.is_unique:
+        dtypes = native.dtypes.items()
+        names += [name for name, dtype in dtypes if str(dtype).startswith(("time32", "time64"))]
+    columns = {}
+    for name in names:
+        import pyarrow as pa  # loading it takes longer than a small audit
+
+        with suppress(pa.ArrowException):  # objects that Arrow has no type for
+            array = pa.chunked_array([pa.array(native[name], from_pandas=True)])
+            if pa.types.is_time(array.type) or pa.types.is_nested(array.type):
+                array = pd.arrays.ArrowExtensionArray(_plain_arrow(array, times=True))
+                columns[name] = pd.Series(array, index=native.index)
+    return columns
+
+
+def clock_texts(texts: Any) -> Any:
+    """Return Arrow texts of times without zeros at the end of the seconds, and without a zone.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> clock_texts(pa.array(["01:02:03.500000", "10:20:00.000"])).to_pylist()
+    ['01:02:03.5', '10:20:00']
+    """
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(texts, r"(:\d\d)(\.\d*[1-9])?\.?0*Z?$", r"\1\2")
 
 
 def object_columns(native: Any) -> list[str]:
@@ -726,7 +769,9 @@ def _plain_arrow(column: Any, *, times: bool) -> Any:
         ]
         text_type = pa.dictionary(column.type.index_type, pa.string(), column.type.ordered)
         column = pa.chunked_array(chunks, type=text_type)
-    if types.is_string_view(column.type) or (times and types.is_time(column.type)):
+    if times and types.is_time(column.type):
+        return clock_texts(column.cast(pa.string()))
+    if types.is_string_view(column.type):
         return column.cast(pa.string())
     return column.cast(pa.float32()) if types.is_float16(column.type) else column
 
@@ -749,4 +794,6 @@ def _plain(value: Value) -> Value:
     # By name, because pandas need not be installed.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
-    return None if isinstance(value, float) and value != value else value
+    if isinstance(value, float):
+        return None if value != value else value + 0.0  # -0.0 is 0.0
+    return value
