@@ -393,6 +393,12 @@ def check_that_both_fail(source: Path, *, match: str, **options: Any) -> None:
     assert messages[0] == messages[1]
 
 
+def test_nothing_left_to_repair_is_said_with_the_reasons(tmp_path: Path) -> None:
+    source = write(make_table(900).select(["sex", "score", "hired"]), tmp_path / "table.parquet")
+    message = "no column is left to repair: strata are made of 'sex', 'hired' is the outcome, 'sc"
+    check_that_both_fail(source, match=message, options={"key": "score"})
+
+
 SECONDS = pa.array([None, *range(1, 900)])
 UNREPAIRABLE = {
     "list": (pa.array([[row % 3] for row in range(900)]), r"List\(Int64\), as in \[0\]"),
