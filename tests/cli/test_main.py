@@ -33,10 +33,11 @@ def test_a_group_of_options_becomes_its_options():
 
     flat = flattened(command)
     assert [*signature(flat).parameters] == [
-        *("source", "known", "exact_values", "decimal", "sheet", "header_row", "depth")
+        *("source", "known", "exact_values", "decimal", "sheet", "header_row"),
+        *("hive", "depth"),
     ]
     values = {"known": None, "exact_values": True, "decimal": None, "sheet": "A", "header_row": 2}
-    flat(source="t.csv", depth=1, **values)
+    flat(source="t.csv", depth=1, hive=False, **values)
     assert seen == [("t.csv", ReadingOptions(exact_values=True, sheet="A", header_row=2), 1)]
 
 

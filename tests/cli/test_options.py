@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from counted import measure
 
@@ -217,3 +218,18 @@ def test_the_hash_of_a_large_file_is_left_to_pages_that_are_kept(folder, capsys)
     assert provenance_of("small.parquet", max_hashed_bytes=2).sha256 is None
     OutputOptions(out=Path("page.txt")).deliver(result, "small.parquet")
     assert digest in Path("page.txt").read_text()
+
+
+@pytest.mark.parametrize("command", ["audit", "certify"])
+def test_names_of_folders_are_columns_if_asked(command, shell, folder):
+    rows = {"hired": ["yes", "no"] * 40, "score": list(range(80))}
+    for sex in "FM":
+        path = folder / "days" / f"sex={sex}" / "a.parquet"
+        path.parent.mkdir(parents=True)
+        pl.DataFrame(rows).write_parquet(path)
+    roles = ("--protected", "sex", "--outcome", "hired", "--favorable", "yes")
+    answer = shell(command, "days", *roles, "--hive", "--format", "json")
+    assert json.loads(answer.out)["rows"] == 160
+    answer = shell(command, "days", *roles)
+    assert answer.code == 2
+    assert "the names of its folders are columns, as in sex=F; say --hive to read" in answer.err

@@ -423,6 +423,49 @@ def check_that_both_fail(source: Path, *, match: str, **options: Any) -> None:
     assert messages[0] == messages[1]
 
 
+def test_nothing_left_to_repair_is_said_with_the_reasons(tmp_path: Path) -> None:
+    source = write(make_table(900).select(["sex", "score", "hired"]), tmp_path / "table.parquet")
+    message = "no column is left to repair: strata are made of 'sex', 'hired' is the outcome, 'sc"
+    check_that_both_fail(source, match=message, options={"key": "score"})
+
+
+SECONDS = pa.array([None, *range(1, 900)])
+UNREPAIRABLE = {
+    "list": (pa.array([[row % 3] for row in range(900)]), r"List\(Int64\), as in \[0\]"),
+    "record": (pa.array([{"a": row} for row in range(900)]), r"Struct\(.*\), as in {'a': 0}"),
+    "map": (pa.array([[("k", 7)]] * 900, pa.map_(pa.string(), pa.int64())), r"Unknown, as in \["),
+    "time": (SECONDS.cast(pa.int32()).cast(pa.time32("s")), r"Time, as in datetime.time\(0, 0, 1"),
+    "duration": (SECONDS.cast(pa.duration("s")), r"Duration\(.*\), as in datetime.timedelta\("),
+    "binary": (pa.array([b"x"] * 900), "Binary, as in b'x'"),
+    "decimal256": (pa.array([7] * 900, pa.decimal256(40, 0)), r"Unknown, as in Decimal\('7'\)"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREPAIRABLE)
+def test_columns_that_cannot_be_repaired_are_the_errors_of_memory(
+    kind: str, tmp_path: Path
+) -> None:
+    values, example = UNREPAIRABLE[kind]
+    source = write(make_table(900).append_column("odd", values), tmp_path / "table.parquet")
+    message = f"columns: 'odd' holds {example}.*; expected numbers, booleans, text, categories"
+    check_that_both_fail(source, match=message)
+    check_that_both_fail(source, match=message, columns=["score", "odd"], unknown=["c"])
+    if kind in ("list", "record", "map"):
+        options = {"blocks": 4, "key": "odd"}
+        message = "key='odd': the column holds .*; expected a number, text or date that tells"
+        check_that_both_fail(source, match=message, columns=["score"], options=options)
+
+
+def test_a_column_of_lists_without_any_value_stays(tmp_path: Path) -> None:
+    empty = pa.array([None] * 900, pa.list_(pa.int64()))
+    source = write(make_table(900).append_column("odd", empty), tmp_path / "table.parquet")
+    options: dict[str, Any] = {"columns": ["score", "odd"], "unknown": ["c"]}
+    repair_both(source, tmp_path, ".parquet", **options)
+    assert parquet.read_table(tmp_path / "chunks.parquet")["odd"].null_count == 900
+    message = "column 'odd': fewer than 4 values that are not missing in a stratum"
+    check_that_both_fail(source, match=message, options=COLUMN, **options)
+
+
 ROWS = [f"{'FM'[row % 2]},{row % 37},{'yes' if row % 3 else 'no'}\n" for row in range(50_000)]
 
 

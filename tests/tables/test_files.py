@@ -364,6 +364,8 @@ def test_how_to_read_belongs_to_files_that_can_be_read_so(tmp_path):
         fourfifths.read_table(put(tmp_path / "t.jsonl", '{"a": 1}\n'), header_row=2)
     with pytest.raises(OptionError, match="header_row=2: the table is not a file"):
         fourfifths.read_table(pl.DataFrame({"a": [1]}), header_row=2)
+    with pytest.raises(OptionError, match="hive=True: the table is not a file"):
+        fourfifths.read_table(pl.DataFrame({"a": [1]}), hive=True)
 
 
 def test_columns_that_share_a_name_are_called_by_their_positions(tmp_path):

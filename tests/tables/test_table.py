@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import fourfifths
 from fourfifths._tables.table import open_table, source_files
@@ -443,3 +444,16 @@ def test_durations_are_no_groups(library):
     table = library({"g": spans, "y": ["yes", "no", "no", "yes"] * 4})
     with pytest.raises(ColumnError, match="protected='g': the column holds durations"):
         fourfifths.impact(table, protected="g", outcome="y", favorable="yes")
+
+
+def test_an_outcome_of_moments_with_a_time_zone_is_read_by_every_engine(tmp_path):
+    # DuckDB makes such moments by pytz, which need not be installed.
+    hired = datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC)
+    moments = [hired] * 3 + [hired + datetime.timedelta(days=1)] * 5 + [hired] * 4
+    zoned = pa.array(moments).cast(pa.timestamp("us", "Asia/Tokyo"))
+    table = pa.table({"race": ["B"] * 8 + ["W"] * 4, "hired": zoned})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    for source in (table, tmp_path / "t.parquet", duckdb.connect().from_arrow(table)):
+        result = fourfifths.impact(source, protected="race", outcome="hired", favorable=hired)
+        rates = {group.group: (group.selected, group.n) for group in result.attributes[0].groups}
+        assert rates == {"B": (3, 8), "W": (4, 4)}

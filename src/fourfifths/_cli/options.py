@@ -188,6 +188,10 @@ HeaderRow = Annotated[
         help="The line or row that holds the names of the columns.  [default: the first]",
     ),
 ]
+Hive = Annotated[
+    bool,
+    typer.Option("--hive", help="Names of folders, such as year=2025, are columns too."),
+]
 FailOn = Annotated[
     FailOnVerdict | None,
     typer.Option(
@@ -227,8 +231,9 @@ class ReadingOptions:
     decimal: DecimalMark = None
     sheet: Sheet = None
     header_row: HeaderRow = None
+    hive: Hive = False
 
-    def open(self, source: str, *, hive: bool = False) -> Table:
+    def open(self, source: str) -> Table:
         """Open the table as the options say."""
         from fourfifths._tables.table import read_table
 
@@ -239,7 +244,7 @@ class ReadingOptions:
             decimal=None if self.decimal is None else self.decimal.value,
             known=self.known or (),
             exact_values=self.exact_values,
-            hive=hive,
+            hive=self.hive,
         )
 
 

@@ -203,10 +203,6 @@ def repair(
             "half of the machine's]",
         ),
     ] = None,
-    hive: Annotated[
-        bool,
-        typer.Option("--hive", help="Names of folders, such as year=2025, are columns too."),
-    ] = False,
     output_format: Annotated[
         PageFormat, typer.Option("--format", help="How to show what the repair did.")
     ] = PageFormat.TABLE,
@@ -230,7 +226,7 @@ def repair(
     detail = effect or (EffectChoice.FULL if apply is None else EffectChoice.NONE)
     if not stratify_by:
         protected = grouping.protected(protected)
-    table = reading.open(source, hive=hive)
+    table = reading.open(source)
     memory_limit = None if memory is None else bytes_of(memory)
     keep_freed_memory(table)
     roles = AuditRoles(

@@ -43,7 +43,7 @@ from fourfifths._tables.groups import (
 from fourfifths._tables.load import Output, RecordOutput, Rows, with_columns
 from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._tables.values import unknown_tokens
-from fourfifths._text import categories_note, nearest
+from fourfifths._text import categories_note, listed, nearest
 from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, ReadingWarning
 
 MAX_EFFECT_ROWS = 100_000  # of a file that is not in memory
@@ -696,8 +696,16 @@ def _repaired_columns(
                 "columns: which columns to repair is not known; name them, or name the outcome, "
                 "outcome='...', so that all others can be repaired"
             )
-        names = engine.repairable((*roles.not_features, key))
-        return tuple(name for name in names if not PANDAS_INDEX.match(name))
+        repairable = engine.repairable((*roles.not_features, key))
+        names = tuple(name for name in repairable if not PANDAS_INDEX.match(name))
+        if not names:
+            key_part = "" if key is None else f", {key!r} is the key"
+            raise ColumnError(
+                f"columns: no column is left to repair: strata are made of "
+                f"{listed(roles.protected)}, {roles.outcome!r} is the outcome{key_part}; dates, "
+                "identifiers and other groups are repaired only if you name them"
+            )
+        return names
     names = tuple(dict.fromkeys(rows.check_columns(columns, "columns")))
     for name in roles.protected:
         if name in names:

@@ -20,6 +20,7 @@ from fourfifths._arrays import FloatArray, HashArray, IntArray
 from fourfifths._tables.load import Rows
 from fourfifths._tables.table import clock_texts
 from fourfifths._tables.types import DIGITS_OF_FLOATS, MAX_DECIMAL_DIGITS
+from fourfifths._tables.values import is_nested
 from fourfifths.errors import ColumnError
 
 BYTES_PER_WORD = 8
@@ -151,6 +152,11 @@ def checked_key(rows: Rows, key: str) -> nw.Series[Any]:
     if rows.frame is None:
         raise ColumnError(f"key={key!r}: X is an array, whose columns have no names")
     column = rows.column(rows.check_columns([key], "key")[0])
+    if is_nested(column):
+        raise ColumnError(
+            f"key={key!r}: the column holds {column.dtype}; expected a number, text or date that "
+            "tells rows apart"
+        )
     missing = np.flatnonzero(column.is_null().to_numpy())
     if missing.size:
         raise ColumnError(

@@ -116,7 +116,9 @@ class Table:
             if frame.implementation is nw.Implementation.DUCKDB:
                 # These are Python values at once; `collect` would go by way of Arrow.
                 relation: Any = frame.to_native()
-                records = relation.fetchall()
+                # DuckDB makes a moment with a time zone by a module that may not be there (pytz).
+                is_zoned = "TIMESTAMP WITH TIME ZONE" in map(str, relation.types)
+                records = frame.collect().rows() if is_zoned else relation.fetchall()
             else:
                 records = frame.collect().rows()
         except Exception as error:  # each backend has errors of its own
@@ -388,8 +390,8 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
             )
         file = open_file(path, reading, read_workbook=read_workbook)
         return _wrap(file.relation, name=path, reading=reading, file=file)
-    for option in ("sheet", "header_row"):
-        if getattr(reading, option) is not None:
+    for option in ("sheet", "header_row", "hive"):
+        if getattr(reading, option) not in (None, False):
             raise OptionError(
                 f"{option}={getattr(reading, option)!r}: the table is not a file; leave it out"
             )

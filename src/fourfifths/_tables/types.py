@@ -740,7 +740,8 @@ def _categories(
     If the user did not declare categories, a column with a text of its own in most rows is taken
     for an identifier.
     """
-    texts = column.filter(~column.is_null()).unique().to_list()
+    present = column.filter(~column.is_null())
+    texts = present.unique().to_list() if len(present) else []
     not_text = [value for value in texts if not isinstance(value, str)]
     if not_text:
         raise ColumnError(

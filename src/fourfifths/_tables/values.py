@@ -133,6 +133,24 @@ def holds_no_text(dtype: nw.dtypes.DType) -> bool:
     return dtype.is_nested() or dtype in (nw.Binary, nw.Duration, nw.Unknown)
 
 
+def is_nested(column: nw.Series[Any]) -> bool:
+    """Return whether a column holds lists, records or the like, of which few things can be asked.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = nw.from_native(pa.table({"skills": [["law"], []], "age": [30, 40]}))
+    >>> is_nested(table["skills"]), is_nested(table["age"])
+    (True, False)
+    """
+    if column.dtype == nw.Unknown and column.implementation.is_pyarrow():
+        import pyarrow as pa  # narwhals does not know its maps
+
+        native: Any = column.to_native()
+        return bool(pa.types.is_nested(native.type))
+    return column.dtype.is_nested()
+
+
 def unknown_tokens(unknown: Any) -> tuple[Any, ...]:
     """Return the user's `unknown` values as a tuple; a single value need not be in a list.
 
@@ -475,6 +493,8 @@ def with_room_for_null(frame: Frame, name: str) -> Frame:
 def known_values(column: nw.Series[Any], unknown: Sequence[Any] = ()) -> nw.Series[Any]:
     """Return a column in memory in which every missing value is null."""
     if not unknown and (column.dtype.is_integer() or column.dtype == nw.Boolean):
+        return column
+    if is_nested(column):  # no value means missing
         return column
     if column.dtype == nw.String:
         # The different texts are few, and most columns have none that means missing.

@@ -58,6 +58,8 @@ class ColumnDigest:
     name : str
     column : series
         No values, but the type of the column.
+    example : series or None
+        The first value of a column that holds neither numbers, texts nor truth values.
     counts : Counter
         The different values that are not missing. Once they are many, only texts that are not
         plain numbers, and one text of each shape.
@@ -74,6 +76,7 @@ class ColumnDigest:
 
     name: str
     column: nw.Series[Any]
+    example: nw.Series[Any] | None = None
     counts: Counter[Any] = field(default_factory=Counter)
     shapes: dict[tuple[bool, ...], str] = field(default_factory=dict)
     is_complete: bool = True
@@ -120,6 +123,8 @@ class ColumnDigest:
             self._add_values(column)
         elif column.dtype.is_integer() and len(column) > int(column.null_count()):
             self._widen(int(column.min()), int(column.max()))
+        elif self.example is None and len(column) > int(column.null_count()):
+            self.example = column.filter(~column.is_null()).head(1)
 
     def merge(self, digest: ColumnDigest) -> None:
         """Add the digest of further rows."""
@@ -128,6 +133,7 @@ class ColumnDigest:
         if digest.low is not None and digest.high is not None:
             self._widen(digest.low, digest.high)
         self._dictionaries += digest._dictionaries
+        self.example = digest.example if self.example is None else self.example
         if self.is_complete and not digest.is_complete:
             self._shorten()
         for shape, text in digest.shapes.items():
@@ -254,6 +260,8 @@ class ColumnDigest:
         import pyarrow as pa
 
         if not (is_text(self.column.dtype) or self.column.dtype == nw.Boolean):
+            if self.example is not None:
+                return self.example, np.array([self.known_rows])
             return self.column, np.zeros(0, dtype=np.int64)
         texts = [*self.counts, *self.shapes.values()]
         number_rows = self.known_rows - sum(self.counts.values())

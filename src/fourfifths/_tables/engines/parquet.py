@@ -41,9 +41,13 @@ def parquet_tables(
             asked = None
             if is_plain and names is not None:
                 asked = [column for column in names if column in stored]
-            # The names of folders make columns too, which no file has.
-            stored_codes = [column for column in coded if column in stored]
-            if is_plain and stored_codes:
+            # The names of folders make columns too, which no file has; and only texts have codes.
+            stored_codes = [
+                column
+                for column in coded
+                if is_plain and column in stored and is_stored_text(source.schema_arrow, column)
+            ]
+            if stored_codes:
                 source = parquet.ParquetFile(
                     path, metadata=source.metadata, read_dictionary=stored_codes, pre_buffer=False
                 )
@@ -54,6 +58,14 @@ def parquet_tables(
                 yield complete if names is None else complete.select(list(names))
         except (pa.ArrowException, OSError) as error:
             raise TableError(f"{name}: not readable as Parquet: {in_one_line(error)}") from error
+
+
+def is_stored_text(schema: Any, column: str) -> bool:
+    """Return whether a column of Arrow's schema can be read as codes of texts."""
+    import pyarrow as pa
+
+    arrow_type = schema.field(column).type
+    return bool(pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type))
 
 
 def parquet_schema_table(file: TableFile, name: str) -> Any:
