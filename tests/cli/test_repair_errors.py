@@ -179,6 +179,31 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
         MANY,
         "--method geometric: the paper's methods repair columns one by one; give --scope column",
     ),
+    "ties of the paper by blocks": (
+        (*FIT, "--scope", "blocks", "--ties", "mid"),
+        MANY,
+        "--ties mid: the paper's methods repair columns one by one; give --scope column too, or",
+    ),
+    "blocks by column": (
+        (*FIT, "--scope", "column", "--blocks", "4"),
+        MANY,
+        "--blocks 4: a repair by column has no blocks, and proves nothing; give --scope blocks",
+    ),
+    "a threshold by column": (
+        (*FIT, "--scope", "column", "--threshold", "0.9"),
+        MANY,
+        "--threshold 0.9: a repair by column has no blocks, and proves nothing; give --scope bl",
+    ),
+    "a reference that nobody looks at": (
+        (*FIT[:-1], "none", "--reference", "A"),
+        MANY,
+        "--reference: has no meaning with --effect none; leave it out, or give --effect quick",
+    ),
+    "a beta that nobody looks at": (
+        (*FIT[:-1], "none", "--scope", "column", "--beta", "0.3"),
+        MANY,
+        "--beta: has no meaning with --effect none; leave it out, or give --effect quick",
+    ),
     "too few rows to learn a score": (
         (*FIT, "--scope", "blocks"),
         "",

@@ -252,6 +252,21 @@ def repair(
         "small": small,
         "unseen": unseen,
     }
+    # What nothing would look at. Blocks are fitted to the outcome, and proven at beta.
+    audit_options = {
+        "--outcome": outcome if apply is not None else None,
+        "--favorable": favorable if apply is not None else None,
+        "--reference": reference,
+        "--beta": beta if apply is not None or scope == "column" else None,
+    }
+    is_audited = detail is not EffectChoice.NONE or amount == "certified"
+    for option, value in audit_options.items():
+        if value and not is_audited:
+            context = "--effect none" if apply is None else "--apply unless the effect is measured"
+            raise OptionError(
+                f"{option}: has no meaning with {context}; leave it out, or give --effect quick or "
+                "--effect full"
+            )
     if apply is not None:
         fitting_options = {
             "--protected": protected,
@@ -270,23 +285,11 @@ def repair(
             "--random-state": random_state,
             **{f"--{name.replace('_', '-')}": value for name, value in choices.items()},
         }
-        for option, value in fitting_options.items():
-            if value is not None and value != []:
+        for option, choice in fitting_options.items():
+            if choice is not None and choice != []:
                 raise OptionError(
                     f"{option}: has no meaning with --apply, which does what the saved repair "
                     "says; leave it out"
-                )
-        audit_options = {
-            "--outcome": outcome,
-            "--favorable": favorable,
-            "--reference": reference,
-            "--beta": beta,
-        }
-        for option, value in audit_options.items():
-            if detail is EffectChoice.NONE and value:
-                raise OptionError(
-                    f"{option}: has no meaning with --apply unless the effect is measured; leave "
-                    "it out, or give --effect quick or --effect full"
                 )
         repaired = apply_repair(
             table,
