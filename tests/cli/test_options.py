@@ -18,12 +18,14 @@ from fourfifths._cli.options import (
     ReadingOptions,
     bands,
     check_writable,
+    draw_plot,
     is_same_file,
     pairs,
     provenance_of,
     rates,
     shell_text,
 )
+from fourfifths._plot.style import families_for
 from fourfifths.errors import OptionError, OutputError
 
 TEAL = {"Black": (26, 48), "White": (206, 259)}
@@ -217,3 +219,15 @@ def test_the_hash_of_a_large_file_is_left_to_pages_that_are_kept(folder, capsys)
     assert provenance_of("small.parquet", max_hashed_bytes=2).sha256 is None
     OutputOptions(out=Path("page.txt")).deliver(result, "small.parquet")
     assert digest in Path("page.txt").read_text()
+
+
+def test_letters_that_no_font_has_are_one_plain_note(folder, capsys, recwarn):
+    cuneiform = "\U00012000\U00012001"
+    draw_plot(measure({cuneiform: (26, 48), "White": (206, 259)}), folder / "p.png")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f"wrote {folder / 'p.png'}"
+    expected = f"note: {folder / 'p.png'}: no installed font has these letters, which are drawn as"
+    assert [line.partition(" boxes: ")[0] for line in lines[1:]] == (
+        [] if families_for(cuneiform) else [expected]
+    )
+    assert not recwarn.list

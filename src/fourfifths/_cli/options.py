@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -443,13 +444,23 @@ def write_signature(
 
 
 def draw_plot(result: Result, plot: Path) -> None:
-    """Draw a result to a file."""
+    """Draw a result to a file; a note says which letters no font has."""
+    from fourfifths._plot.style import letters_without_font
     from fourfifths._tables.files import replace_file
 
     figure = result.plot()
     ending = plot.suffix.lower().removeprefix(".")
-    replace_file(plot, lambda temporary: figure.savefig(temporary, format=ending, dpi=PLOT_DPI))
+    with warnings.catch_warnings():
+        # matplotlib's warnings name places in its code.
+        warnings.simplefilter("ignore", UserWarning)
+        replace_file(plot, lambda temporary: figure.savefig(temporary, format=ending, dpi=PLOT_DPI))
     typer.echo(f"wrote {plot}", err=True)
+    if letters := letters_without_font(figure):
+        typer.echo(
+            f"note: {plot}: no installed font has these letters, which are drawn as boxes: "
+            f"{letters}; install one, such as Noto Sans",
+            err=True,
+        )
 
 
 def show(result: Result, form: StrEnum, provenance: Provenance | None = None) -> None:
