@@ -95,8 +95,16 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "a method that does not exist": ((*FIT, "--method", "magic"), "", "expected one of 'combin"),
     "a scope that does not exist": ((*FIT, "--scope", "colunm"), "", "did you mean 'column'?"),
     "unseen that does not exist": ((*FIT, "--unseen", "x"), "", "--unseen x: expected one of"),
-    "a seed below 0": ((*FIT, "--random-state", "-1"), "", "greater than or equal to 0"),
-    "a format that does not exist": ((*FIT, "--format", "xml"), "", "'xml' is not one of 'table'"),
+    "a seed below 0": (
+        (*FIT, "--random-state", "-1"),
+        "",
+        "--random-state -1: expected a number of 0 or more",
+    ),
+    "a format that does not exist": (
+        (*FIT, "--format", "xml"),
+        "",
+        "--format xml: expected one of 'table'",
+    ),
     "no protected column": (FILES, "", "protected: name the protected columns"),
     "a protected column that does not exist": (
         (*FILES, "--protected", "gruop"),
@@ -116,7 +124,7 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "an order that lacks a category": (
         (*FIT, "--order", "kind=u,w"),
         "",
-        "columns: the order of 'kind' lacks 'v'",
+        "--order kind=u,w: the order lacks 'v'",
     ),
     "an order of nothing": ((*FIT, "--order", "kind"), "", "--order 'kind': expected COL=V"),
     "bands of text": (

@@ -37,9 +37,7 @@ def test_a_dollar_sign_is_literal(text, drawn):
 
 
 def test_a_result_without_a_picture_is_an_error():
-    with pytest.raises(
-        OptionError, match=r"no picture of a Other; there is one of each of these: "
-    ):
+    with pytest.raises(OptionError, match=r"no picture of Other; there is one of each of these: "):
         draw(Other())
 
 

@@ -105,7 +105,8 @@ Outcome = Annotated[
 Favorable = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="V", help="The value of the outcome that means selected; give several one by one."
+        metavar="V",
+        help="The value of the outcome that means selected; repeat the option for several values.",
     ),
 ]
 Reference = Annotated[
@@ -286,9 +287,10 @@ class OutputOptions:
         choices = list(self.formats)
         if format_name not in choices:
             endings = [end for end, name in FORMAT_OF_ENDING.items() if end and name in choices]
+            advice = "; 'fourfifths report' writes .html" if ending == ".html" else ""
             raise OptionError(
                 f"--out {self.out}: cannot be written as {format_name or ending}; expected a name "
-                f"ending in {', '.join(endings)}, or name a --format"
+                f"ending in {', '.join(endings)}, or name a --format{advice}"
             )
         return self.formats(format_name)
 
@@ -429,6 +431,8 @@ def signing_key(sign: Path | None, out: Path | None) -> Ed25519PrivateKey | None
     check_writable("--sign", signature_path(out))
     if is_same_file(sign, out) or is_same_file(sign, signature_path(out)):
         raise OutputError(f"--sign {sign}: is the name of a file that is written; choose another")
+    if not sign.exists():
+        raise OptionError(f"--sign {sign}: no such file; 'fourfifths keygen' makes a pair of keys")
     return load_private_key(sign)
 
 

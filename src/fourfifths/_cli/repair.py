@@ -164,8 +164,8 @@ def repair(
         str | None,
         typer.Option(
             metavar="N|N,N",
-            help="Rules in question select at least this share of each group.  [default: the "
-            "lowest selection rate of a group]",
+            help="The proof covers rules that select at least this share of each group.  [default: "
+            "the lowest selection rate of a group]",
         ),
     ] = None,
     save: Annotated[
@@ -303,7 +303,7 @@ def repair(
             protected=protected,
             stratify_by=stratify_by,
             columns=columns,
-            orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
+            orders=orders_of(order),
             amount=1.0 if amount is None else amount_of(amount),
             **grouping.arguments(protected or stratify_by),
             options={name: value for name, value in choices.items() if value is not None}
@@ -369,6 +369,23 @@ def show_repair(
         show(result, form, provenance if is_last else None)
         if not is_last:
             sys.stdout.write("\n")
+
+
+def orders_of(texts: list[str] | None) -> dict[str, list[str]]:
+    """Read COL=V,V, the categories of a column, lowest first.
+
+    Examples
+    --------
+    >>> orders_of(["size=small,large"])
+    {'size': ['small', 'large']}
+    """
+    for text in texts or ():
+        if not text.partition("=")[2]:
+            raise OptionError(
+                f"--order {text!r}: expected COL=V,V, the column's categories, lowest first, as in "
+                "size=small,large"
+            )
+    return {name: text.split(",") for name, text in pairs(texts, "--order", None).items()}
 
 
 def block_count_of(text: str) -> int | Literal["certified"]:

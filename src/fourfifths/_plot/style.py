@@ -42,7 +42,7 @@ def draw(result: Result, ax: Axes | None = None) -> Figure | Axes:
     del ax
     drawn = sorted(kind.__name__ for kind in draw.registry if kind is not object)
     raise OptionError(
-        f"plot: there is no picture of a {type(result).__name__}; there is one of each of these: "
+        f"plot: there is no picture of {type(result).__name__}; there is one of each of these: "
         f"{', '.join(drawn)}"
     )
 
