@@ -239,7 +239,7 @@ def test_every_result_shows_itself_in_each_way(make, rows):
     "name", ["GroupImpact", "Verification", "RepairEffect", "CertifiedAmount", "Explanation"]
 )
 def test_what_has_no_picture_says_so(name):
-    with pytest.raises(OptionError, match=f"plot: there is no picture of a {name}; there is one"):
+    with pytest.raises(OptionError, match=f"plot: there is no picture of {name}; there is one"):
         RESULTS[name][0]().plot()
 
 

@@ -215,7 +215,7 @@ class Result:
         ax : matplotlib Axes, optional
             Draw the main panel there and return it. By default a new Figure with every panel.
         """
-        picture: Figure | Axes = _room("_plot").draw(self, ax)
+        picture: Figure | Axes = _room("_plot").plot(self, ax)
         return picture
 
 

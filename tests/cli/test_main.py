@@ -169,3 +169,9 @@ def test_output_that_cannot_be_written_is_one_line(redirection, message):
     )
     assert done.stderr == message
     assert done.returncode == (2 if message else 0)
+
+
+def test_python_runs_the_package_as_the_command():
+    command = [sys.executable, "-m", "fourfifths", "--version"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert answer.stdout == f"fourfifths {fourfifths.__version__}\n"

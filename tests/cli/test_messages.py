@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import pytest
@@ -212,3 +213,35 @@ def test_values_are_repeated_or_joined_by_commas():
 @pytest.mark.parametrize("text", ["plain", "two words", "d'Or", "a'$b", '"'])
 def test_the_shell_reads_a_quoted_text_as_it_was(text):
     assert shlex.split(quote_for_shell(text)) == [text]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("rules", "ugeps"), "NAME ugeps: no such rule; .* did you mean 'ugesp'"),
+        (("audit", "ricci", "--format", "html"), "--format html: .*report' writes .html"),
+        (("audit", "ricci", "--out", "x.html"), "--out x.html: .*report' writes .html"),
+        (("audit", "ricci", "--strata", "x"), "--strata: no such option; --help lists"),
+        (("audit", "ricci", "--refrence", "x"), "--refrence: .* did you mean --reference"),
+        (("audit", ""), "the name is empty; expected a file or a shipped data set"),
+        (("tradeoff", "ricci", "--repeats", "x"), "--repeats x: expected a whole number"),
+        (("share", "5"), "SELECTED: give both numbers"),
+        (("share", "5", "3", "--share", ".5"), "OBSERVED 5, SELECTED 3: expected at least one"),
+        (("reproduce", "--jobs", "0"), "--jobs 0: expected a number of processes"),
+        (("repair", "ricci", "o.csv", "--order", "oral"), "--order 'oral': expected COL=V,V"),
+        (
+            ("subgroups", "ricci", "--columns", "passed", "--outcome", "passed"),
+            "--columns passed: is the outcome",
+        ),
+        (("report", "ricci", "--out", "r.html", "--score", "position"), "--score position: expec"),
+        (("report", "ricci", "--out", "r.html", "--columns", "passed"), "--columns: 'passed'"),
+        (("report", "ricci", "--out", "r.html", "--fields", "n.toml"), "--fields n.toml: no such"),
+        (("certify", "ricci", "--out", "c.json", "--sign", "k"), "--sign k: no such file; 'fourf"),
+    ],
+)
+def test_the_shell_names_its_own_options(shell, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    answer = shell(*arguments)
+    assert answer.code == 2
+    assert re.match(f"fourfifths: .*{says}", answer.err)
+    assert not list(tmp_path.iterdir())

@@ -19,12 +19,14 @@ from fourfifths._cli.options import (
     ReadingOptions,
     bands,
     check_writable,
+    draw_plot,
     is_same_file,
     pairs,
     provenance_of,
     rates,
     shell_text,
 )
+from fourfifths._plot.style import families_for
 from fourfifths.errors import OptionError, OutputError
 
 TEAL = {"Black": (26, 48), "White": (206, 259)}
@@ -233,3 +235,15 @@ def test_names_of_folders_are_columns_if_asked(command, shell, folder):
     answer = shell(command, "days", *roles)
     assert answer.code == 2
     assert "the names of its folders are columns, as in sex=F; say --hive to read" in answer.err
+
+
+def test_letters_that_no_font_has_are_one_plain_note(folder, capsys, recwarn):
+    cuneiform = "\U00012000\U00012001"
+    draw_plot(measure({cuneiform: (26, 48), "White": (206, 259)}), folder / "p.png")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f"wrote {folder / 'p.png'}"
+    expected = f"note: {folder / 'p.png'}: no installed font has these letters, which are drawn as"
+    assert [line.partition(" boxes: ")[0] for line in lines[1:]] == (
+        [] if families_for(cuneiform) else [expected]
+    )
+    assert not recwarn.list

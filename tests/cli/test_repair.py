@@ -572,7 +572,7 @@ def test_what_was_assumed_is_said_without_the_effect_too(shell: Shell, tmp_path:
 def test_an_effect_that_does_not_exist(shell: Shell, source: Path) -> None:
     answer = shell("repair", "in.csv", "out.csv", *ROLES, "--effect", "much")
     assert (answer.code, answer.out) == (2, "")
-    assert "'much' is not one of 'full', 'quick', 'none'" in answer.err
+    assert "--effect much: expected one of 'full', 'quick', 'none'" in answer.err
     assert not Path("out.csv").exists()
 
 

@@ -95,8 +95,16 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "a method that does not exist": ((*FIT, "--method", "magic"), "", "expected one of 'combin"),
     "a scope that does not exist": ((*FIT, "--scope", "colunm"), "", "did you mean 'column'?"),
     "unseen that does not exist": ((*FIT, "--unseen", "x"), "", "--unseen x: expected one of"),
-    "a seed below 0": ((*FIT, "--random-state", "-1"), "", "greater than or equal to 0"),
-    "a format that does not exist": ((*FIT, "--format", "xml"), "", "'xml' is not one of 'table'"),
+    "a seed below 0": (
+        (*FIT, "--random-state", "-1"),
+        "",
+        "--random-state -1: expected a number of 0 or more",
+    ),
+    "a format that does not exist": (
+        (*FIT, "--format", "xml"),
+        "",
+        "--format xml: expected one of 'table'",
+    ),
     "no protected column": (FILES, "", "protected: name the protected columns"),
     "a protected column that does not exist": (
         (*FILES, "--protected", "gruop"),
@@ -116,7 +124,7 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "an order that lacks a category": (
         (*FIT, "--order", "kind=u,w"),
         "",
-        "columns: the order of 'kind' lacks 'v'",
+        "--order kind=u,w: the order lacks 'v'",
     ),
     "an order of nothing": ((*FIT, "--order", "kind"), "", "--order 'kind': expected COL=V"),
     "bands of text": (
@@ -178,6 +186,31 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
         (*FIT, "--scope", "blocks", "--method", "geometric"),
         MANY,
         "--method geometric: the paper's methods repair columns one by one; give --scope column",
+    ),
+    "ties of the paper by blocks": (
+        (*FIT, "--scope", "blocks", "--ties", "mid"),
+        MANY,
+        "--ties mid: the paper's methods repair columns one by one; give --scope column too, or",
+    ),
+    "blocks by column": (
+        (*FIT, "--scope", "column", "--blocks", "4"),
+        MANY,
+        "--blocks 4: a repair by column has no blocks, and proves nothing; give --scope blocks",
+    ),
+    "a threshold by column": (
+        (*FIT, "--scope", "column", "--threshold", "0.9"),
+        MANY,
+        "--threshold 0.9: a repair by column has no blocks, and proves nothing; give --scope bl",
+    ),
+    "a reference that nobody looks at": (
+        (*FIT[:-1], "none", "--reference", "A"),
+        MANY,
+        "--reference: has no meaning with --effect none; leave it out, or give --effect quick",
+    ),
+    "a beta that nobody looks at": (
+        (*FIT[:-1], "none", "--scope", "column", "--beta", "0.3"),
+        MANY,
+        "--beta: has no meaning with --effect none; leave it out, or give --effect quick",
     ),
     "too few rows to learn a score": (
         (*FIT, "--scope", "blocks"),

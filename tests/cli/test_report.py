@@ -71,7 +71,7 @@ def test_the_summary_for_new_york_and_how_it_is_found(shell):
         (("--out", "no/a.html"), "--out no/a.html: there is no folder"),
         (("--out", "a.html", "--field", "auditr=A"), "--field auditr: no such field"),
         (("--out", "a.html", "--field", "A"), "--field A: expected key=value"),
-        (("--out", "a.html", "--fields", "no.toml"), "no.toml: cannot be read"),
+        (("--out", "a.html", "--fields", "no.toml"), "--fields no.toml: no such file"),
         (("--out", "a.html", "--score", "combine"), "--score combine: no such column"),
         (("--out", "a.html", "--stage", "x"), "--stage x: no such column"),
         (("--out", "a.html", "--audits-json", "b.json"), "belongs to --template ll144"),

@@ -177,7 +177,7 @@ def repaired_file(tmp_path: Any, table: pd.DataFrame, **options: Any) -> FileRep
         protected=["g"],
         columns=["x", "y"],
         roles=AuditRoles(outcome="hired", favorable="yes"),
-        options={"scope": "blocks", "blocks": 4} | options,
+        options=options or {"blocks": 4},
     )
 
 

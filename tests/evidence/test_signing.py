@@ -257,7 +257,7 @@ def test_the_private_key_is_not_what_others_trust(tmp_path: Path) -> None:
         EvidenceError, match=r"is a private key; expected the public one, as in .*\.pub"
     ):
         load_public_key(private)
-    with pytest.raises(EvidenceError, match="no such file; 'fourfifths keygen' makes a key"):
+    with pytest.raises(EvidenceError, match="no such file; make_keys makes a pair of keys"):
         load_public_key(tmp_path / "none.pub")
 
 

@@ -130,7 +130,7 @@ def test_a_dollar_sign_is_no_mathematics():
 
 
 def test_a_group_has_no_picture():
-    with pytest.raises(OptionError, match="there is no picture of a GroupImpact; there is one"):
+    with pytest.raises(OptionError, match="there is no picture of GroupImpact; there is one"):
         measure(TEAL)["Black"].plot()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -24,10 +25,10 @@ def test_a_changed_option_is_what_a_fit_uses() -> None:
     assert repairer.get_params()["amount"] == 0.25
 
 
-@pytest.mark.parametrize("scope", ["column", "blocks"])
-def test_what_is_saved_is_what_the_transformer_saves(scope: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("scope", [{"blocks": 2}, {"scope": "column"}], ids=["blocks", "column"])
+def test_what_is_saved_is_what_the_transformer_saves(scope: dict[str, Any], tmp_path: Path) -> None:
     frame = pd.read_parquet(datasets.load("ricci").path)
-    options = {"scope": scope, "columns": ["oral", "written"], "blocks": 2}
+    options = scope | {"columns": ["oral", "written"]}
     PlainRepairer("race", **options).fit(frame).save(tmp_path / "plain.json")
     Repairer("race", **options).fit(frame).save(tmp_path / "scikit.json")
     assert (tmp_path / "plain.json").read_bytes() == (tmp_path / "scikit.json").read_bytes()

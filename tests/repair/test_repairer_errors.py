@@ -15,7 +15,7 @@ from hand_table import GROUP, HAND, MAKERS, NAMES, ROWS, VALUES, columns, fitted
 
 import fourfifths
 from fourfifths import Repairer
-from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
+from fourfifths.errors import ColumnError, GroupError, OptionError, OutcomeError, TableError
 
 # --- options ---
 
@@ -38,6 +38,15 @@ from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
         ({"levels": 1}, r"levels=1: expected a whole number, 2 or more"),
         ({"levels": 10.0}, r"levels=10.0: expected a whole number"),
         ({"method": "geometric"}, r"method='geometric': .* give scope='column' too, or leave"),
+        ({"ties": "mid"}, r"ties='mid': .* give scope='column' too, or leave it out"),
+        ({"levels": 7}, r"levels=7: the paper's methods repair columns one by one; give scope"),
+        *(
+            ({"scope": "column", name: value}, rf"{name}={value!r}: a repair by column has no .*")
+            for name, value in (
+                *(("blocks", 2), ("variety", 2), ("favorable", "yes"), ("guide", "a model")),
+                *(("beta", 0.3), ("threshold", 0.9), ("confidence", 0.9)),
+            )
+        ),
         ({"blocks": 1}, r"blocks=1: expected 'certified', or a whole number, 2 or more"),
         ({"blocks": "proven"}, r"blocks='proven': expected 'certified', or a whole number"),
         ({"blocks": True}, r"blocks=True: expected 'certified', or a whole number"),
@@ -58,6 +67,19 @@ from fourfifths.errors import ColumnError, GroupError, OptionError, TableError
 def test_an_option_that_is_no_choice_is_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Repairer(**{"protected": "g", **options}).fit(pd.DataFrame(HAND))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"favorable='v': there is no outcome; expected a single outcome"),
+        ({"keep": "n"}, r"favorable='v': the outcome 'n' is a number; expected a single outcome"),
+        ({"keep": ["t", "n"]}, r"favorable='v': the outcomes are 't', 'n'; expected a single"),
+    ],
+)
+def test_a_favorable_value_that_nothing_has_a_use_for(options: Any, message: str) -> None:
+    with pytest.raises(OutcomeError, match=message):
+        Repairer("g", columns=["x"], blocks=2, favorable="v", **options).fit(pd.DataFrame(HAND))
 
 
 def test_an_option_set_after_the_fit_is_checked_too() -> None:
@@ -134,8 +156,8 @@ def test_an_option_with_an_equal_value_is_no_change() -> None:
         (["x", "g"], r"columns: 'g' is what the strata are made of; it cannot be repaired"),
         ([], r"columns: name at least one column to repair"),
         ({"t": "number"}, r"column 't': expected numbers, found 'u', 'v'; convert the column"),
-        ({"t": ["u"]}, r"columns: the order of 't' lacks 'v'"),
-        ({"t": ["u", "v", "u"]}, r"columns: the order of 't' names a category twice"),
+        ({"t": ["u"]}, r"columns={'t': .*: the order lacks 'v'"),
+        ({"t": ["u", "v", "u"]}, r"columns={'t': .*: the order names a category twice"),
         ({"t": "sorted"}, r"columns: 't' is to be repaired as 'sorted'; expected 'number'"),
         ({"x": "category"}, r"columns: 'x' holds 1.0 among its categories; expected text"),
     ],
@@ -177,8 +199,8 @@ def test_dates_are_repaired_by_blocks_only(make: Any) -> None:
 
 
 @MAKERS
-@pytest.mark.parametrize("scope", ["blocks", "column"])
-def test_some_columns_are_repaired_only_if_they_are_named(make: Any, scope: Any) -> None:
+@pytest.mark.parametrize("scope", [{"blocks": 2}, {"scope": "column"}], ids=["blocks", "column"])
+def test_some_columns_are_repaired_only_if_they_are_named(make: Any, scope: dict[str, Any]) -> None:
     many = 5 * ROWS
     table = {name: values * 5 for name, values in HAND.items() if name != "n"} | {
         "day": [dt.datetime(2020, 1, 1) + dt.timedelta(days=day) for day in range(many)],
@@ -188,12 +210,12 @@ def test_some_columns_are_repaired_only_if_they_are_named(make: Any, scope: Any)
         "sex": ["F", "M"] * (many // 2),
         "hired": [0, 0, 1] * (many // 3),
     }
-    by_default = Repairer("g", keep="hired", scope=scope, blocks=2).fit(make(table))
+    by_default = Repairer("g", keep="hired", **scope).fit(make(table))
     assert [each.name for each in by_default.column_types_] == ["x", "t"]
-    named = Repairer("g", columns=["sex", "id"], keep="hired", scope=scope, blocks=2)
+    named = Repairer("g", columns=["sex", "id"], keep="hired", **scope)
     assert [each.name for each in named.fit(make(table)).column_types_] == ["sex", "id"]
     with pytest.raises(ColumnError, match="columns: 'hired' is the outcome that is kept; leave it"):
-        Repairer("g", columns=["x", "hired"], keep="hired", scope=scope).fit(make(table))
+        Repairer("g", columns=["x", "hired"], keep="hired", **scope).fit(make(table))
 
 
 def test_dates_in_an_array_are_no_column_to_repair() -> None:
@@ -234,13 +256,13 @@ def test_a_table_without_columns_to_repair_is_refused(make: Any) -> None:
 
 @MAKERS
 @pytest.mark.parametrize("odd", [float("inf"), float("-inf")])
-@pytest.mark.parametrize("scope", ["blocks", "column"])
-def test_infinities_are_named_with_their_row(make: Any, odd: float, scope: Any) -> None:
+@pytest.mark.parametrize("scope", [{"blocks": 2}, {"scope": "column"}], ids=["blocks", "column"])
+def test_infinities_are_named_with_their_row(make: Any, odd: float, scope: dict[str, Any]) -> None:
     bad = make(columns(x=[*HAND["x"][:7], odd, *HAND["x"][8:]]))
     message = "column 'x': row 7 is infinite; expected finite numbers; make it missing, or leave"
     with pytest.raises(ColumnError, match=message):
-        Repairer("g", columns=["x"], scope=scope).fit(bad)
-    repairer = Repairer("g", columns=["x"], scope=scope, blocks=2).fit(make(HAND))
+        Repairer("g", columns=["x"], **scope).fit(bad)
+    repairer = Repairer("g", columns=["x"], **scope).fit(make(HAND))
     with pytest.raises(ColumnError, match=message):
         repairer.transform(bad)
 

@@ -165,7 +165,7 @@ def test_a_fit_again_forgets_the_last_one() -> None:
     frame, outcome = learnable()
     repairer = Repairer("g", columns=["x", "z"], blocks=4).fit(frame, outcome)
     assert repairer.proof_.blocks == 4
-    repairer.set_params(scope="column", columns=["x"]).fit(frame)
+    repairer.set_params(scope="column", columns=["x"], blocks="certified").fit(frame)
     assert repairer.proof_ is None
     assert [column.name for column in repairer.column_types_] == ["x"]
 
@@ -184,10 +184,10 @@ def test_names_go_out_as_they_came_in() -> None:
         named.get_feature_names_out(["x", "n", "h"])
 
 
-@pytest.mark.parametrize("scope", ["blocks", "column"])
-def test_the_protected_columns_may_be_dropped(scope: Any) -> None:
+@pytest.mark.parametrize("scope", [{"blocks": 2}, {"scope": "column"}], ids=["blocks", "column"])
+def test_the_protected_columns_may_be_dropped(scope: dict[str, Any]) -> None:
     frame = HAND.assign(h=list("pqpqpqpq"))
-    options: dict[str, Any] = {"columns": ["x"], "scope": scope, "blocks": 2}
+    options: dict[str, Any] = scope | {"columns": ["x"]}
     kept = Repairer("g", **options).fit_transform(frame)
     repairer = Repairer("g", **options, drop_protected=True).fit(frame)
     assert list(repairer.get_feature_names_out()) == ["x", "n", "h"]
@@ -199,7 +199,7 @@ def test_the_protected_columns_may_be_dropped(scope: Any) -> None:
     assert joint.fit_transform(twice).columns.tolist() == ["x", "n"]
     # Values that come with the data are no columns of it.
     array = HAND[["x"]].to_numpy()
-    beside = Repairer(scope=scope, blocks=2, drop_protected=True)
+    beside = Repairer(drop_protected=True, **scope)
     assert beside.fit_transform(array, protected=GROUP).shape == array.shape
     assert list(beside.get_feature_names_out()) == ["x0"]
 

@@ -103,13 +103,13 @@ def test_a_saved_repair_repairs_as_before(path: Path, options: dict[str, Any]) -
     assert str(loaded.explain(FRAME.iloc[[7]])) == str(repairer.explain(FRAME.iloc[[7]]))
 
 
-@pytest.mark.parametrize("scope", ["blocks", "column"])
+@pytest.mark.parametrize("scope", [{"blocks": 4}, {"scope": "column"}], ids=["blocks", "column"])
 @pytest.mark.parametrize("has_outcome", [False, True])
 def test_a_saved_repair_of_an_array_repairs_as_before(
-    path: Path, scope: Any, has_outcome: bool
+    path: Path, scope: dict[str, Any], has_outcome: bool
 ) -> None:
     values, group = FRAME[["x", "h", "n"]].to_numpy(), FRAME["g"].to_numpy()
-    repairer = Repairer(scope=scope, columns=[0, 1], blocks=4)
+    repairer = Repairer(columns=[0, 1], **scope)
     repairer.fit(values, FRAME["y"] if has_outcome else None, protected=group)
     repairer.save(path)
     loaded = Repairer.load(path)
@@ -142,11 +142,11 @@ def test_saving_again_writes_the_same_file(path: Path, options: dict[str, Any]) 
     assert path.read_text() == first
 
 
-@pytest.mark.parametrize("scope", ["blocks", "column"])
-def test_strata_of_every_kind_come_back(path: Path, scope: Any) -> None:
+@pytest.mark.parametrize("scope", [{"blocks": 2}, {"scope": "column"}], ids=["blocks", "column"])
+def test_strata_of_every_kind_come_back(path: Path, scope: dict[str, Any]) -> None:
     frame = FRAME[["x"]].assign(a=np.arange(ROWS) % 3, t=FRAME["b"], w=np.arange(ROWS) % 2 / 2)
     frame.loc[:1, "a"], frame.loc[2:4, "a"] = 7, 8
-    options: dict[str, Any] = {"small": "pool", "scope": scope, "blocks": 2}
+    options: dict[str, Any] = scope | {"small": "pool"}
     repairer = Repairer(["a", "t", "w"], columns=["x"], **options).fit(frame)
     repairer.save(path)
     assert Repairer.load(path).strata_ == repairer.strata_
@@ -155,12 +155,12 @@ def test_strata_of_every_kind_come_back(path: Path, scope: Any) -> None:
 
 @pytest.mark.parametrize("key", [None, "id"])
 @pytest.mark.parametrize("seed", [7, None])
-@pytest.mark.parametrize("scope", ["blocks", "column"])
+@pytest.mark.parametrize("scope", [{"blocks": 4}, {"scope": "column"}], ids=["blocks", "column"])
 def test_a_loaded_repair_keeps_the_seed_and_the_key(
-    path: Path, seed: int | None, key: str | None, scope: Any
+    path: Path, seed: int | None, key: str | None, scope: dict[str, Any]
 ) -> None:
     frame = FRAME.assign(id=np.arange(ROWS))
-    options: dict[str, Any] = {"scope": scope, "blocks": 4, "random_state": seed, "key": key}
+    options: dict[str, Any] = scope | {"random_state": seed, "key": key}
     repairer = Repairer("g", columns=COLUMNS, **options).fit(frame)
     repairer.save(path)
     loaded = Repairer.load(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from dataclasses import replace
 
@@ -263,7 +264,7 @@ def test_the_further_figures_and_the_rule_are_details():
 def test_an_attribute_prints_its_own_tables_findings_and_legend():
     _, race, _ = audit_joint().attributes
     text = str(race)
-    assert text.startswith("race: rule ugesp, 48,842 rows\n")
+    assert text.startswith("adult: income = >50K, race, rule ugesp, 48,842 rows\n")
     assert "race, compared with" in text
     assert "race: tests and sizes" in text
     assert "sex" not in text.partition("points: ")[0]
@@ -280,7 +281,9 @@ def test_an_attribute_shows_the_same_table_as_its_parent():
 
 
 def test_the_rows_of_an_attribute_count_the_unknown_ones():
-    assert str(audit_unknown().attributes[0]).startswith("group: rule ugesp, 38 rows\n")
+    assert str(audit_unknown().attributes[0]).startswith(
+        "the table: hired = yes, group, rule ugesp, 38 rows\n"
+    )
 
 
 def test_a_group_prints_its_figures_and_its_finding():
@@ -492,3 +495,19 @@ def test_the_list_of_rules_fits_80_columns_in_one_table():
     assert RULES.keys() <= rows.keys()
     assert "historical, to 2025-01-21" in rows["ofccp"]
     assert "not yet in force: from 2027-01-01  2026-11-18" in rows["co-sb26-189"]
+
+
+def test_an_attribute_prints_the_notes_of_its_audit():
+    audit = measure({"A": (30, 100), "B": (50, 100), "C": (45, 100)})
+    note = "2 comparisons were made; Holm's p is adjusted for all of them"
+    assert note in " ".join(str(audit.attributes[0]).split())
+
+
+def test_a_rule_shows_itself_as_the_shell_shows_it(shell):
+    rule = fourfifths.RULES["ugesp"]
+    assert str(rule).split() == shell("rules", "ugesp").out.split()
+    assert repr(rule) == str(rule)
+    assert rule.to_markdown().startswith("# ugesp: ")
+    assert json.loads(rule.to_json())["name"] == "ugesp"
+    assert rule.to_frame()["name"].tolist() == ["ugesp"]
+    assert "ugesp" in rule._repr_html_()

@@ -133,9 +133,9 @@ def test_a_favorable_count_of_zero_still_names_the_favorable_value():
 
 
 BAD = {
-    "negative": ([1.0, -3.0, 2.0, 2.0], r"weights='w': 1 weights are negative"),
-    "missing": ([1.0, None, 2.0, 2.0], r"weights='w': 1 weights are missing"),
-    "not a number": ([1.0, float("nan"), 2.0, 2.0], r"weights='w': 1 weights are missing"),
+    "negative": ([1.0, -3.0, 2.0, 2.0], r"weights='w': 1 weight is negative"),
+    "missing": ([1.0, None, 2.0, 2.0], r"weights='w': 1 weight is missing"),
+    "not a number": ([1.0, float("nan"), 2.0, 2.0], r"weights='w': 1 weight is missing"),
     "infinite": ([1.0, float("inf"), 2.0, 2.0], r"weights='w': expected finite numbers"),
     "all zero": ([0.0, 0.0, 0.0, 0.0], r"weights='w': every weight is 0"),
     "a group of zeros": ([0.0, 0.0, 1.0, 1.0], r"the weights of group 'A' sum to 0"),

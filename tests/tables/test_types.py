@@ -130,8 +130,8 @@ def test_a_type_that_is_asked_for_is_taken():
     [
         (["u"], "nubmer", r"'x' is to be repaired as 'nubmer'; expected 'number', 'category' or"),
         (["u"], 5, r"'x' is to be repaired as 5; expected"),
-        (["u", "v"], ["u"], r"columns: the order of 'x' lacks 'v'"),
-        (["u"], ["u", "u"], r"columns: the order of 'x' names a category twice"),
+        (["u", "v"], ["u"], r"columns={'x': .*: the order lacks 'v'"),
+        (["u"], ["u", "u"], r"columns={'x': .*: the order names a category twice"),
         (["u", "1"], "number", r"column 'x': expected numbers, found 'u'"),
         ([datetime.date(2020, 1, 2)], "number", r"as numbers, but holds datetime.date\(2020, 1, 2"),
         ([[1]], None, r"columns: 'x' holds List"),

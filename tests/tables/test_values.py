@@ -389,7 +389,7 @@ def test_a_number_may_mean_an_unknown_group(unknown, kind, tmp_path):
 @pytest.mark.parametrize("kind", kinds(EVERY_KIND))
 def test_weights_may_be_missing_by_a_token_and_that_is_an_error(kind, tmp_path):
     table = {"group": ["a", "b"] * 4, "hired": ["yes"] * 4 + ["no"] * 4, "w": [1, -9] + [2] * 6}
-    with pytest.raises(fourfifths.errors.WeightsError, match="weights='w': 1 weights are missing"):
+    with pytest.raises(fourfifths.errors.WeightsError, match="weights='w': 1 weight is missing"):
         impact(EVERY_KIND[kind](table, tmp_path), weights="w", unknown=-9)
 
 

@@ -38,7 +38,14 @@ def rules(
     from fourfifths._impact.profiles import RULES
     from fourfifths._report.impact import rule_document, rules_document
     from fourfifths._report.terminal import print_document
+    from fourfifths._text import nearest
+    from fourfifths.errors import OptionError
 
+    for name in names or ():
+        if name not in RULES:
+            raise OptionError(
+                f"NAME {name}: no such rule; 'fourfifths rules' lists them{nearest(name, RULES)}"
+            )
     if not names:
         print_document(rules_document(RULES.values()), sys.stdout)
     for profile in [get_rule(name) for name in names or ()]:

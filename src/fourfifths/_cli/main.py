@@ -86,7 +86,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         summary="Make a pair of keys that sign certificates and reports, and verify them.",
         examples=(
             "fourfifths keygen auditor",
-            "fourfifths certify loans.csv --protected sex --out c.json --sign auditor",
+            "fourfifths certify ricci --out c.json --sign auditor",
         ),
     ),
     "repair": CommandEntry(
@@ -337,7 +337,9 @@ def main() -> None:
 
         message = for_shell(str(error))
     except typer.TyperException as error:
-        message = error.format_message()
+        from fourfifths._cli.messages import of_parser
+
+        message = of_parser(error, sys.argv[1:])
     except typer.Abort:
         sys.exit(130)
     except BrokenPipeError:

@@ -8,11 +8,14 @@ is data and stays as it is.
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from fourfifths._text import nearest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +164,7 @@ def for_shell(message: str, *, is_note: bool = False) -> str:
     if message.startswith("--"):
         return message
     message = message.removesuffix(ONLY_IN_PYTHON)
+    message = message.replace("; make_keys makes", "; 'fourfifths keygen' makes")
     start, translated = 0, ""
     leading = None if is_note else _LEADING.match(message)
     if leading:
@@ -183,6 +187,62 @@ def for_shell(message: str, *, is_note: bool = False) -> str:
         else:
             translated += piece.group()
     return translated + message[start:]
+
+
+# What the parser of the command line says of a value, and how it is said here.
+EXPECTED: Mapping[str, str] = {
+    r"greater than or equal to (\S+)": r"expected a number of \1 or more",
+    r"less than or equal to (\S+)": r"expected a number of \1 at most",
+    r"a valid integer": "expected a whole number",
+    r"a valid number": "expected a number",
+    r"is not one of (.+?)\.?$": r"expected one of \1",
+}
+LEAST_LIKENESS = 0.75  # of a misspelt option and the one that was meant
+
+
+def of_parser(error: Any, arguments: Sequence[str]) -> str:
+    """Return what is wrong with a command line that the parser refused, in one plain sentence.
+
+    Parameters
+    ----------
+    error : exception of typer
+        It knows the option or argument, and a reason.
+    arguments : sequence of str
+        The command line, for the value.
+    """
+    message: str = error.format_message()
+    if hasattr(error, "possibilities"):
+        choices = error.possibilities or ()
+        near = difflib.get_close_matches(error.option_name, choices, n=1, cutoff=LEAST_LIKENESS)
+        advice = f"; did you mean {near[0]}?" if near else "; --help lists the options"
+        return f"{error.option_name}: no such option{advice}"
+    parameter = getattr(error, "param", None)
+    for pattern, expected in EXPECTED.items():
+        found = re.search(pattern, message)
+        if found and parameter is not None:
+            option = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar
+            value = value_of(option, arguments)
+            text = f"{option}{f' {value}' if value else ''}: {found.expand(expected)}"
+            choices = [part[1:-1] for part in re.findall(r"'[^']*'", text)]
+            advice = "; 'fourfifths report' writes .html" if value == "html" else ""
+            return f"{text}{nearest(value, choices)}{advice}"
+    return message
+
+
+def value_of(option: str, arguments: Sequence[str]) -> str:
+    """Return the value that an option has on a command line; empty if it cannot be told.
+
+    Examples
+    --------
+    >>> value_of("--format", ["audit", "--format", "html"]), value_of("--jobs", ["--jobs=x"])
+    ('html', 'x')
+    """
+    for position, argument in enumerate(arguments):
+        if argument == option and position + 1 < len(arguments):
+            return arguments[position + 1]
+        if argument.startswith(f"{option}="):
+            return argument.partition("=")[2]
+    return ""
 
 
 NO_VALUE = object()  # a name is followed by no Python value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -104,7 +105,8 @@ Outcome = Annotated[
 Favorable = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="V", help="The value of the outcome that means selected; give several one by one."
+        metavar="V",
+        help="The value of the outcome that means selected; repeat the option for several values.",
     ),
 ]
 Reference = Annotated[
@@ -290,9 +292,10 @@ class OutputOptions:
         choices = list(self.formats)
         if format_name not in choices:
             endings = [end for end, name in FORMAT_OF_ENDING.items() if end and name in choices]
+            advice = "; 'fourfifths report' writes .html" if ending == ".html" else ""
             raise OptionError(
                 f"--out {self.out}: cannot be written as {format_name or ending}; expected a name "
-                f"ending in {', '.join(endings)}, or name a --format"
+                f"ending in {', '.join(endings)}, or name a --format{advice}"
             )
         return self.formats(format_name)
 
@@ -433,6 +436,8 @@ def signing_key(sign: Path | None, out: Path | None) -> Ed25519PrivateKey | None
     check_writable("--sign", signature_path(out))
     if is_same_file(sign, out) or is_same_file(sign, signature_path(out)):
         raise OutputError(f"--sign {sign}: is the name of a file that is written; choose another")
+    if not sign.exists():
+        raise OptionError(f"--sign {sign}: no such file; 'fourfifths keygen' makes a pair of keys")
     return load_private_key(sign)
 
 
@@ -448,13 +453,23 @@ def write_signature(
 
 
 def draw_plot(result: Result, plot: Path) -> None:
-    """Draw a result to a file."""
+    """Draw a result to a file; a note says which letters no font has."""
+    from fourfifths._plot.style import letters_without_font
     from fourfifths._tables.files import replace_file
 
     figure = result.plot()
     ending = plot.suffix.lower().removeprefix(".")
-    replace_file(plot, lambda temporary: figure.savefig(temporary, format=ending, dpi=PLOT_DPI))
+    with warnings.catch_warnings():
+        # matplotlib's warnings name places in its code.
+        warnings.simplefilter("ignore", UserWarning)
+        replace_file(plot, lambda temporary: figure.savefig(temporary, format=ending, dpi=PLOT_DPI))
     typer.echo(f"wrote {plot}", err=True)
+    if letters := letters_without_font(figure):
+        typer.echo(
+            f"note: {plot}: no installed font has these letters, which are drawn as boxes: "
+            f"{letters}; install one, such as Noto Sans",
+            err=True,
+        )
 
 
 def show(result: Result, form: StrEnum, provenance: Provenance | None = None) -> None:

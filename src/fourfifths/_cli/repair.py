@@ -164,8 +164,8 @@ def repair(
         str | None,
         typer.Option(
             metavar="N|N,N",
-            help="Rules in question select at least this share of each group.  [default: the "
-            "lowest selection rate of a group]",
+            help="The proof covers rules that select at least this share of each group.  [default: "
+            "the lowest selection rate of a group]",
         ),
     ] = None,
     save: Annotated[
@@ -248,6 +248,21 @@ def repair(
         "small": small,
         "unseen": unseen,
     }
+    # What nothing would look at. Blocks are fitted to the outcome, and proven at beta.
+    audit_options = {
+        "--outcome": outcome if apply is not None else None,
+        "--favorable": favorable if apply is not None else None,
+        "--reference": reference,
+        "--beta": beta if apply is not None or scope == "column" else None,
+    }
+    is_audited = detail is not EffectChoice.NONE or amount == "certified"
+    for option, value in audit_options.items():
+        if value and not is_audited:
+            context = "--effect none" if apply is None else "--apply unless the effect is measured"
+            raise OptionError(
+                f"{option}: has no meaning with {context}; leave it out, or give --effect quick or "
+                "--effect full"
+            )
     if apply is not None:
         fitting_options = {
             "--protected": protected,
@@ -266,23 +281,11 @@ def repair(
             "--random-state": random_state,
             **{f"--{name.replace('_', '-')}": value for name, value in choices.items()},
         }
-        for option, value in fitting_options.items():
-            if value is not None and value != []:
+        for option, choice in fitting_options.items():
+            if choice is not None and choice != []:
                 raise OptionError(
                     f"{option}: has no meaning with --apply, which does what the saved repair "
                     "says; leave it out"
-                )
-        audit_options = {
-            "--outcome": outcome,
-            "--favorable": favorable,
-            "--reference": reference,
-            "--beta": beta,
-        }
-        for option, value in audit_options.items():
-            if detail is EffectChoice.NONE and value:
-                raise OptionError(
-                    f"{option}: has no meaning with --apply unless the effect is measured; leave "
-                    "it out, or give --effect quick or --effect full"
                 )
         repaired = apply_repair(
             table,
@@ -296,7 +299,7 @@ def repair(
             protected=protected,
             stratify_by=stratify_by,
             columns=columns,
-            orders={name: text.split(",") for name, text in pairs(order, "--order", None).items()},
+            orders=orders_of(order),
             amount=1.0 if amount is None else amount_of(amount),
             **grouping.arguments(protected or stratify_by),
             options={name: value for name, value in choices.items() if value is not None}
@@ -362,6 +365,23 @@ def show_repair(
         show(result, form, provenance if is_last else None)
         if not is_last:
             sys.stdout.write("\n")
+
+
+def orders_of(texts: list[str] | None) -> dict[str, list[str]]:
+    """Read COL=V,V, the categories of a column, lowest first.
+
+    Examples
+    --------
+    >>> orders_of(["size=small,large"])
+    {'size': ['small', 'large']}
+    """
+    for text in texts or ():
+        if not text.partition("=")[2]:
+            raise OptionError(
+                f"--order {text!r}: expected COL=V,V, the column's categories, lowest first, as in "
+                "size=small,large"
+            )
+    return {name: text.split(",") for name, text in pairs(texts, "--order", None).items()}
 
 
 def block_count_of(text: str) -> int | Literal["certified"]:

@@ -125,7 +125,10 @@ def report(
     ] = None,
     score: Annotated[
         str | None,
-        typer.Option(metavar="COL", help="A column of scores: adds every cut of it."),
+        typer.Option(
+            metavar="COL",
+            help="A column of scores; the report then shows the impact ratio at every cut.",
+        ),
     ] = None,
     median_of: Annotated[
         MedianOf,
@@ -180,6 +183,8 @@ def report(
     if sign is not None and out.suffix.lower() != PACK_ENDING:
         raise OptionError(f"--sign {sign}: signs a pack; name one: --out report.zip")
     signing_key(sign, out)
+    if fields is not None and not fields.is_file():
+        raise OptionError(f"--fields {fields}: no such file; expected a TOML file of fields")
     stated = read_fields(field or (), fields)
     if audits_json is not None and template != "ll144":
         raise OptionError(f"--audits-json {audits_json}: belongs to --template ll144")

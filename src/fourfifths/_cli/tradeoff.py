@@ -69,7 +69,9 @@ def tradeoff(
         int | None, typer.Option(help="Number of random splits.  [default: 10]")
     ] = None,
     auditor: Auditor = None,
-    confidence: Annotated[float, typer.Option(help="Of the intervals, and of the proof.")] = 0.95,
+    confidence: Annotated[
+        float, typer.Option(help="The confidence of the intervals and of the proof.")
+    ] = 0.95,
     grouping: GroupingOptions,
     reading: ReadingOptions,
     results: Annotated[

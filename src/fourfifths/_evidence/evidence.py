@@ -30,7 +30,7 @@ from fourfifths._tables.table import Table, TableLike, open_table
 from fourfifths._text import listed
 from fourfifths._tradeoff.result import Tradeoff
 from fourfifths._tradeoff.tradeoff import tradeoff
-from fourfifths.errors import FourfifthsError, OptionError, ReadingWarning
+from fourfifths.errors import ColumnError, FourfifthsError, OptionError, ReadingWarning
 
 PartName = Literal["certificate", "repair", "tradeoff"]
 PART_NAMES: tuple[PartName, ...] = ("certificate", "repair", "tradeoff")
@@ -38,6 +38,7 @@ PART_NAMES: tuple[PartName, ...] = ("certificate", "repair", "tradeoff")
 TRADEOFF_AMOUNTS = (0.0, 0.5, 1.0)
 TRADEOFF_MODELS = ("LR",)
 CERTIFICATE_OF = "certificate by"  # and the protected column
+NAMED_BY_COLUMN = ("stages", "cuts")
 ResultT = TypeVar("ResultT")
 
 
@@ -146,6 +147,7 @@ def gather(
         **options,
     )
     singles = [attribute.protected[0] for attribute in measured if len(attribute.protected) == 1]
+    check_features(columns, protected=singles, outcome=measured.outcome)
     features = feature_columns(
         opened,
         columns,
@@ -225,10 +227,22 @@ def check_names(table: Table, parts: Sequence[str], **columns: str | Sequence[st
             table.column(column, argument)
 
 
+def check_features(
+    columns: Sequence[str] | None, *, protected: Sequence[str], outcome: str
+) -> None:
+    """Refuse a column that no rule may use, before any part is made."""
+    for column in (columns,) if isinstance(columns, str) else columns or ():
+        if column in (*protected, outcome):
+            role = "the outcome" if column == outcome else "protected"
+            raise ColumnError(f"columns: {column!r} is {role}; a rule may not use it; leave it out")
+
+
 def attempt(
     name: str, problems: dict[str, str], analyse: Callable[[], ResultT], *, hindrance: str
 ) -> ResultT | None:
     """Return a result; where it cannot be made, keep the reason and return None.
+
+    A column of the wrong kind for the stages or the cuts is an error.
 
     Parameters
     ----------
@@ -248,6 +262,9 @@ def attempt(
             warnings.simplefilter("ignore", ReadingWarning)
             return analyse()
     except FourfifthsError as error:
+        # These columns were named for this part alone, and are wrong.
+        if name in NAMED_BY_COLUMN and isinstance(error, ColumnError):
+            raise
         problems[name] = str(error)
         return None
 

@@ -354,6 +354,6 @@ def _key_text(path: Path) -> bytes:
         with path.open("rb") as stream:
             return stream.read(MAX_KEY_BYTES)
     except FileNotFoundError:
-        raise EvidenceError(f"{path}: no such file; 'fourfifths keygen' makes a key") from None
+        raise EvidenceError(f"{path}: no such file; make_keys makes a pair of keys") from None
     except OSError as error:
         raise EvidenceError(f"{path}: cannot be read: {error.strerror}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from fourfifths._arrays import Interval
@@ -274,9 +274,15 @@ class AttributeImpact(Result):
     confidence : float
     within : str or None
         The last three as in the `Impact` that it belongs to.
+    table, outcome : str
+    favorable, notes : tuple of str
+        As there, so that an attribute can be printed alone.
     """
 
-    _not_in_json: ClassVar[tuple[str, ...]] = ("name", "rule", "confidence", "within")
+    _not_in_json: ClassVar[tuple[str, ...]] = (
+        *("name", "rule", "confidence", "within"),
+        *("table", "outcome", "favorable", "notes"),
+    )
 
     name: str
     protected: tuple[str, ...]
@@ -291,6 +297,10 @@ class AttributeImpact(Result):
     rule: Rule
     confidence: float
     within: str | None
+    table: str = ""
+    outcome: str = ""
+    favorable: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, key: object) -> GroupImpact:
         """Return a group by its name or its value; a joint group also by the tuple of its values.
@@ -370,6 +380,21 @@ class Impact(Result):
     within: str | None
     attributes: tuple[AttributeImpact, ...]
     notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Tell each attribute what it needs to print itself alone."""
+        favorable = (self.favorable,) if isinstance(self.favorable, str) else self.favorable
+        attributes = tuple(
+            replace(
+                attribute,
+                table=self.table,
+                outcome=self.outcome,
+                favorable=favorable,
+                notes=self.notes,
+            )
+            for attribute in self.attributes
+        )
+        object.__setattr__(self, "attributes", attributes)
 
     def __iter__(self) -> Iterator[AttributeImpact]:
         return iter(self.attributes)

@@ -17,6 +17,7 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Any, Literal
 
+from fourfifths._results import Result
 from fourfifths._text import interval, p_value
 
 SmallGroups = Literal["exclude", "include"]
@@ -175,8 +176,8 @@ class Status:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule(Arithmetic):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Rule(Result, Arithmetic):
     """A profile: an arithmetic with a name, a title and a status in law.
 
     Attributes

@@ -253,6 +253,8 @@ def reproduce(
             raise OptionError(
                 f"only={name!r}: no such figure{nearest(name, PANELS)} (figures: {listed(PANELS)})"
             )
+    if n_jobs == 0:
+        raise OptionError("n_jobs=0: expected a number of processes, or -1 for all cores")
     names = list(dict.fromkeys(only)) or list(PANELS)
     folder = Path(out)
     try:

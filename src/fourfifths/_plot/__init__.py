@@ -5,7 +5,7 @@ from __future__ import annotations
 # Importing a plot registers it with `draw`.
 from fourfifths._plot import certificate, impact, proof, tradeoff
 from fourfifths._plot.analyses import adjusted, check, cuts, monitor, share, stages, subgroups
-from fourfifths._plot.style import draw
+from fourfifths._plot.style import draw, plot
 
 __all__ = [
     "adjusted",
@@ -15,6 +15,7 @@ __all__ = [
     "draw",
     "impact",
     "monitor",
+    "plot",
     "proof",
     "share",
     "stages",

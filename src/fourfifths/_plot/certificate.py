@@ -7,7 +7,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fourfifths._certify.result import Certificate, PairCertificate
-from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_line, literal, tidy
+from fourfifths._plot.style import (
+    BELOW,
+    LABEL_OF_LINE,
+    LINE,
+    OTHER,
+    draw,
+    label_line,
+    literal,
+    tidy,
+)
 
 # Rules that select nobody have no ratio, so the curve starts just above 0.
 SELECTION_RATES = np.linspace(0.005, 1, 400)
@@ -67,6 +76,7 @@ def draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> N
             textcoords="offset points",
             fontsize="small",
             color=LINE,
+            gid=LABEL_OF_LINE,
         )
     axis.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="smallest impact ratio found")
     axis.set_xlabel(literal(f"share of {pair.group} selected"))

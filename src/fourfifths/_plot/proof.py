@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fourfifths._plot.style import BELOW, LINE, OTHER, draw, tidy
+from fourfifths._plot.style import BELOW, LABEL_OF_LINE, LINE, OTHER, draw, tidy
 from fourfifths._repair.proof import Proof
 from fourfifths._text import number
 
@@ -38,7 +38,13 @@ def draw_proof(proof: Proof, ax: Axes | None = None) -> Figure | Axes:
         ax.legend(loc="lower right", frameon=False, fontsize="small")
     for text, position, offset in labels:
         ax.annotate(
-            text, position, xytext=offset, textcoords="offset points", fontsize="small", color=LINE
+            text,
+            position,
+            xytext=offset,
+            textcoords="offset points",
+            fontsize="small",
+            color=LINE,
+            gid=LABEL_OF_LINE,
         )
     ax.set(
         xlim=(0, 1),

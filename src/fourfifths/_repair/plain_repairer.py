@@ -60,6 +60,15 @@ CHOICES: Mapping[str, Any] = {
     "unseen": Unseen,
     "small": Small,
 }
+# The options that one scope alone has a use for.
+OPTIONS_OF_SCOPE: Mapping[Scope, Sequence[str]] = {
+    "blocks": ("blocks", "variety", "guide", "favorable", "beta", "threshold", "confidence"),
+    "column": ("method", "levels", "ties"),
+}
+WHY_ONE_SCOPE: Mapping[Scope, str] = {
+    "blocks": "a repair by column has no blocks, and proves nothing",
+    "column": "the paper's methods repair columns one by one",
+}
 
 
 class PlainRepairer:
@@ -376,8 +385,17 @@ class PlainRepairer:
 
     def _favorable_of(self, outcomes: Sequence[Outcome]) -> tuple[Any, ...] | None:
         """Return the favorable values, spelled as in the outcome; None if none were given."""
-        if self.favorable is None or not outcomes or outcomes[0].kind == "number":
+        if self.favorable is None:
             return None
+        if len(outcomes) != 1 or outcomes[0].kind == "number":
+            names = listed([outcome.name for outcome in outcomes])
+            what = f"the outcomes are {names}" if outcomes else "there is no outcome"
+            if len(outcomes) == 1:
+                what = f"the outcome {names} is a number"
+            raise OutcomeError(
+                f"favorable={self.favorable!r}: {what}; expected a single outcome of two or more "
+                "classes; name it, keep='...', or leave favorable= out"
+            )
         return choose_favorable(outcomes[0].name, self.favorable, outcomes[0].classes)
 
     def _learn_blocks(
@@ -432,7 +450,6 @@ class PlainRepairer:
     def _check_fitted_options(self) -> None:
         """Check the options as they are now; most cannot be changed without a new fit."""
         options = self.get_params(deep=False)
-        _check_options(options)
         for name, fitted_value in self._options_at_fit.items():
             value = options[name]
             # It may be an array, whose comparison is an array too.
@@ -443,6 +460,7 @@ class PlainRepairer:
                 raise OptionError(
                     f"{name}={value!r}: the repair was fitted with {fitted_value!r}; fit it again"
                 )
+        _check_options(options)
 
     def _read(self, X: Any, *, reset: bool) -> Rows:
         """Return the rows of a dataframe that the repair is fitted to."""
@@ -469,11 +487,6 @@ def _check_options(options: Mapping[str, Any]) -> None:
     """Raise an error at the first option that has a value it cannot have."""
     for name, choices in CHOICES.items():
         check_choice(name, options[name], get_args(choices))
-    if options["scope"] == "blocks" and options["method"] != "random":
-        raise OptionError(
-            f"method={options['method']!r}: the paper's methods repair columns one by one; give "
-            "scope='column' too, or leave method out"
-        )
     check_share("amount", options["amount"], "[0, 1]")
     check_proof_options(options)
     if options["blocks"] != "certified":
@@ -488,6 +501,21 @@ def _check_options(options: Mapping[str, Any]) -> None:
         raise OptionError(f"key={options['key']!r}: expected the name of a column, or None")
     if options["protected"] is not None and options["stratify_by"] is not None:
         raise OptionError("protected, stratify_by: give one of them; strata are made of either")
+    check_scope(options)
+
+
+def check_scope(options: Mapping[str, Any]) -> None:
+    """Raise at the first option that the scope would ignore."""
+    parameters = signature(PlainRepairer).parameters
+    for scope, names in OPTIONS_OF_SCOPE.items():
+        for name in names if scope != options["scope"] else ():
+            value, default = options[name], parameters[name].default
+            # A guide is an estimator, whose comparison may be anything.
+            if value is not default and (default is None or value != default):
+                raise OptionError(
+                    f"{name}={value!r}: {WHY_ONE_SCOPE[scope]}; give scope={scope!r} too, or leave "
+                    "it out"
+                )
 
 
 def _check_band_names(

@@ -77,6 +77,9 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, PlainRepai
         whether values that differ only in case or in spaces are kept apart; the decimal mark of
         numbers that are written as text.
     scope : {"blocks", "column"}
+        An option that the scope has no use for is an error, not ignored: `method`, `levels` and
+        `ties` by blocks; `blocks`, `variety`, `guide`, `favorable`, `beta`, `threshold` and
+        `confidence` by column.
     blocks : int or "certified"
         How many blocks. More keep more of the score, and prove less. "certified" takes as many as
         are proven to keep every impact ratio at or above `threshold`, no more than keep the shares

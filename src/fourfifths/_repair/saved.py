@@ -206,7 +206,7 @@ def load_repair(path: str | PathLike[str]) -> Saved:
     """Read a repair and check that its parts fit together."""
     name = fspath(path)
     document = read_json(
-        path, max_bytes=MAX_REPAIR_BYTES, error=RepairError, expected="what Repairer.save wrote"
+        path, max_bytes=MAX_REPAIR_BYTES, error=RepairError, expected="a saved repair"
     )
     reader = Reader(file=name, value=document)
     check_header(reader)

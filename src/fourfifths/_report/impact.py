@@ -79,8 +79,12 @@ def attribute_document(attribute: AttributeImpact) -> Document:
     """Return the page of one attribute: its own tables and findings."""
     rows = attribute.unknown + sum(group.n for group in attribute.groups)
     return Document(
-        headline=f"{attribute.name}: rule {attribute.rule.name}, {rows:,} rows",
+        headline=(
+            f"{attribute.table}: {attribute.outcome} = {alternatives(attribute.favorable)}, "
+            f"{attribute.name}, rule {attribute.rule.name}, {rows:,} rows"
+        ),
         sections=(attribute_section(attribute), *checklist_sections(attribute.rule)),
+        notes=attribute.notes,
         details=rule_paragraphs(attribute.rule),
         closing=(rule_line(attribute.rule), legend(attribute.groups_and_total)),
     )
@@ -545,6 +549,7 @@ def checklist_sections(rule: Rule) -> tuple[Section, ...]:
     return (Section(sentences=tuple(Sentence(text=line) for line in lines)),)
 
 
+@to_document.register
 def rule_document(rule: Rule) -> Document:
     """Return the page of one rule."""
     texts = (

@@ -652,14 +652,14 @@ def banding_advice(column: str, numbers: Sequence[float] = ()) -> str:
 def _check_weights(weights: str, sums: Mapping[str, FloatArray], kind: WeightKind) -> None:
     missing = int(sums["missing"].sum())
     if missing:
-        raise WeightsError(f"weights={weights!r}: {missing} weights are missing; give each row one")
+        count = "1 weight is" if missing == 1 else f"{missing:,} weights are"
+        raise WeightsError(f"weights={weights!r}: {count} missing; give each row one")
     if not np.all(np.isfinite(sums["weight"])):
         raise WeightsError(f"weights={weights!r}: expected finite numbers, found NaN or infinity")
     negative = int(sums["negative"].sum())
     if negative:
-        raise WeightsError(
-            f"weights={weights!r}: {negative} weights are negative; expected 0 or more"
-        )
+        count = "1 weight is" if negative == 1 else f"{negative:,} weights are"
+        raise WeightsError(f"weights={weights!r}: {count} negative; expected 0 or more")
     squares = sums["squared"]
     if np.any((squares <= 0) & (sums["weight"] > 0)) or np.any(np.isinf(squares)):
         raise WeightsError(f"weights={weights!r}: too large or too small to square; rescale them")

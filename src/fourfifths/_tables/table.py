@@ -383,6 +383,11 @@ def open_table(source: TableLike, reading: Reading | None = None) -> Table:
         return _wrap(file.relation, name=dataset.name, reading=reading, dataset=dataset, file=file)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
+        if not path:
+            raise TableError(
+                "table: the name is empty; expected a file or a shipped data set "
+                f"({listed(datasets.names())})"
+            )
         if "." not in path and not os.path.exists(path):  # noqa: PTH110 - a name, not yet a path
             raise TableError(
                 f"{path}: neither a file nor a shipped data set{nearest(path, datasets.names())} "

@@ -251,10 +251,14 @@ def _checked_order(name: str, asked: Any, categories: tuple[str, ...]) -> tuple[
         )
     order = tuple(asked)
     if len(set(order)) != len(order):
-        raise ColumnError(f"columns: the order of {name!r} names a category twice")
+        raise ColumnError(
+            f"columns={{{name!r}: {list(order)!r}}}: the order names a category twice"
+        )
     lacking = [category for category in categories if category not in order]
     if lacking:
-        raise ColumnError(f"columns: the order of {name!r} lacks {listed(lacking)}")
+        raise ColumnError(
+            f"columns={{{name!r}: {list(order)!r}}}: the order lacks {listed(lacking)}"
+        )
     return order
 
 

@@ -344,17 +344,18 @@ def make_repairer(data: Data, *, scope: Scope, confidence: float, random_state: 
     }
     if data.stratify_by:
         strata = {"stratify_by": data.stratify_by, "small": "pool", "unseen": "keep"}
+    proof: dict[str, Any] = {}
+    if scope == "blocks":
+        proof = {"favorable": True, "threshold": THRESHOLD, "confidence": confidence}
     return Repairer(
         **strata,
         columns={column.name: column for column in data.column_types},
-        favorable=True,
         unknown=roles.unknown,
         known=data.reading.known,
         exact_values=data.reading.exact_values,
         decimal=data.reading.decimal,
         scope=scope,
-        threshold=THRESHOLD,
-        confidence=confidence,
+        **proof,
         random_state=random_state,
     )
 

@@ -36,9 +36,9 @@ def test_hazelwood_from_a_file(shell, tmp_path):
     [
         (("339", "870", "--share", "79.1"), "--share 79.1: expected a share between 0 and 1"),
         (("339", "870", "--share", "nan"), "--share nan: expected a share between 0 and 1"),
-        (("many", "870", "--share", ".5"), "Invalid value for 'OBSERVED': "),
+        (("many", "870", "--share", ".5"), "OBSERVED: expected a whole number"),
         (("339", "870"), "--share: give it once, for all years, or --share-column with --file"),
-        (("339", "--share", ".5"), "OBSERVED SELECTED: give both numbers, or a --file"),
+        (("339", "--share", ".5"), "SELECTED: give both numbers, or a --file"),
         (("--file", "n.csv", "--share", ".5"), "n.csv: no such file"),
         (("1", "2", "--file", "n.csv", "--share", ".5"), "--file: holds the numbers"),
         (("1", "2", "--share", ".5", "--out", "x.md"), "--out: only with --file"),

@@ -70,7 +70,7 @@ def test_a_share_is_between_0_and_1(share):
 
 @pytest.mark.parametrize(("observed", "n"), [(3, 2), (-1, 2), (0, 0)])
 def test_observed_is_part_of_n(observed, n):
-    with pytest.raises(OptionError, match=r"expected 0 <= observed <= n"):
+    with pytest.raises(OptionError, match=r"expected at least one selected, and no more"):
         fourfifths.against_share(observed, n, share=0.5)
 
 

@@ -239,7 +239,7 @@ def test_the_same_seed_gives_the_same_answer():
         ({"threshold": 2}, OptionError, "threshold=2: expected a number above 0"),
         ({"columns": "sex"}, ColumnError, "columns='sex': is searched already"),
         ({"columns": "Age"}, ColumnError, "columns='Age': no such column"),
-        ({"columns": "hired"}, ColumnError, "the same column cannot be both"),
+        ({"columns": "hired"}, ColumnError, "columns='hired': is the outcome; leave it out"),
         ({"min_rows": 300}, GroupError, "min_rows=300: no subgroup has that many rows"),
         ({"favorable": "maybe"}, OutcomeError, "favorable='maybe': never occurs"),
         ({"persons": None}, WeightsError, "looks like a number of persons"),

@@ -49,7 +49,7 @@ def cuts(
     reference: Reference = None,
     rule: RuleOption = DEFAULT_RULE,
     threshold: Annotated[
-        float, typer.Option(metavar="N", help="The impact ratio whose crossings are looked for.")
+        float, typer.Option(metavar="N", help="The impact ratio for which crossings are reported.")
     ] = 0.8,
     persons: Persons = None,
     grouping: GroupingOptions,

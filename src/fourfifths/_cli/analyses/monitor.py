@@ -60,11 +60,19 @@ def monitor(
         typer.Option(metavar="V", help="The group that the others are compared with."),
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(metavar="N", help="The line.  [default: 0.8]")
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="The impact ratio below which a group is reported.  [default: 0.8]",
+        ),
     ] = None,
     confidence: Annotated[
         float | None,
-        typer.Option(metavar="N", help="1 minus the chance of ever being wrong. [default: 0.95]"),
+        typer.Option(
+            metavar="N",
+            help="The confidence: the chance of any false finding, however often you look, is at "
+            "most 1 minus this.  [default: 0.95]",
+        ),
     ] = None,
     persons: Persons = None,
     band: Band = None,

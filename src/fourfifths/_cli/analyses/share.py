@@ -53,12 +53,18 @@ def share(
     output.check(file or "")
     from fourfifths._impact.analyses.share import against_share, read_periods
 
+    if file is None and (observed is None or selected is None):
+        missing = "OBSERVED and SELECTED" if observed is None else "SELECTED"
+        raise OptionError(f"{missing}: give both numbers, or a --file with several years")
     if (share is None) == (share_column is None) or (share_column and file is None):
         raise OptionError("--share: give it once, for all years, or --share-column with --file")
     if file is None:
-        if observed is None or selected is None:
+        assert observed is not None
+        assert selected is not None
+        if not 0 <= observed <= selected or selected < 1:
             raise OptionError(
-                "OBSERVED SELECTED: give both numbers, or a --file with several years"
+                f"OBSERVED {observed}, SELECTED {selected}: expected at least one selected, and no "
+                "more of the group than were selected"
             )
         if output.out is not None:
             raise OptionError("--out: only with --file; the page of two numbers is three lines")

@@ -56,7 +56,11 @@ def subgroups(
         OrderBy, typer.Option(help="By the ratio, or by its upper limit.")
     ] = OrderBy.RATIO,
     threshold: Annotated[
-        float, typer.Option(metavar="N", help="The ratio that the limits are compared with.")
+        float,
+        typer.Option(
+            metavar="N",
+            help="Subgroups whose upper limit is below this ratio are counted as surely below.",
+        ),
     ] = 0.8,
     persons: Persons = None,
     grouping: GroupingOptions,

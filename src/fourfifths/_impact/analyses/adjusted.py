@@ -328,6 +328,7 @@ def adjusted(
             selected=selected,
             is_complete=has_outcome & has_controls,
             kinds=kinds,
+            categories=category_names,
             roles=roles,
             confidence=float(confidence),
         )
@@ -372,8 +373,7 @@ def check_names(controls: Sequence[str], categories: Sequence[str]) -> None:
     names = [*controls, *categories]
     if not names:
         raise OptionError(
-            "controls: name at least one column to adjust for; without controls use the audit "
-            "(fourfifths.impact)"
+            "controls: name at least one column to adjust for; without controls it is an audit"
         )
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
@@ -427,6 +427,7 @@ def adjust_attribute(
     selected: BoolArray,
     is_complete: BoolArray,
     kinds: Mapping[str, ControlKind],
+    categories: Sequence[str],
     roles: Roles,
     confidence: float,
 ) -> AttributeAdjusted:
@@ -470,7 +471,9 @@ def adjust_attribute(
     cells = is_used & (kept.codes != MISSING)
     persons = counts.rows[cells]
     successes = np.where(selected[cells], persons, 0.0)
-    design, terms = control_columns(counts, kinds, cells=cells, selected=selected[cells])
+    design, terms = control_columns(
+        counts, kinds, categories=categories, cells=cells, selected=selected[cells]
+    )
     parameters = len(estimated) + design.shape[1]
     events = min(successes.sum(), persons.sum() - successes.sum())
     check_parameters(parameters, events, terms)
@@ -556,7 +559,12 @@ def group_figures(
 
 
 def control_columns(
-    counts: Counts, kinds: Mapping[str, ControlKind], *, cells: BoolArray, selected: BoolArray
+    counts: Counts,
+    kinds: Mapping[str, ControlKind],
+    *,
+    categories: Sequence[str],
+    cells: BoolArray,
+    selected: BoolArray,
 ) -> tuple[FloatArray, list[tuple[str, str]]]:
     """Return the columns of the controls, and for each the control and, of a category, the value.
 
@@ -566,12 +574,13 @@ def control_columns(
     persons = counts.rows[cells]
     columns, terms = list[FloatArray](), list[tuple[str, str]]()
     for name, kind in kinds.items():
+        argument = "categories" if name in categories else "controls"
         codes = counts.codes[name][cells]
         sizes = np.bincount(codes, weights=persons, minlength=len(counts.values[name]))
         if np.sum(sizes > 0) < 2:
             raise ColumnError(
-                f"controls={name!r}: holds one value only in the rows that are compared; leave it "
-                "out"
+                f"{argument}={name!r}: holds one value only in the rows that are compared; "
+                "leave it out"
             )
         if kind == "number":
             numbers = np.array(counts.values[name], dtype=np.float64)[codes]
@@ -585,7 +594,7 @@ def control_columns(
             if size > 0 and chosen in (0, size):
                 extent = "no one" if chosen == 0 else "everyone"
                 raise ColumnError(
-                    f"controls={name!r}: {extent} with {str(value)!r} was selected "
+                    f"{argument}={name!r}: {extent} with {str(value)!r} was selected "
                     f"({in_rows(size)}), so that a logistic regression has no estimate of it; "
                     "put the value together with another, or leave these rows out with "
                     f"unknown=[{str(value)!r}]"
@@ -593,7 +602,7 @@ def control_columns(
         compared = [code for code in np.flatnonzero(sizes > 0) if code != int(np.argmax(sizes))]
         if len(compared) >= MAX_PARAMETERS:
             raise ColumnError(
-                f"controls={name!r}: a category with {len(compared) + 1:,} values; expected at "
+                f"{argument}={name!r}: a category with {len(compared) + 1:,} values; expected at "
                 f"most {MAX_PARAMETERS}; put values together, or leave it out"
             )
         columns += [(codes == code).astype(np.float64) for code in compared]

@@ -243,9 +243,10 @@ def read_log(path: str | os.PathLike[str]) -> MonitorLog:
         batches.extend(Batch.from_dict(json.loads(line)) for line in lines[1:])
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
         line_number = len(batches) + 2 if is_header_read else 1
+        reason = "it is not JSON" if isinstance(error, json.JSONDecodeError) else error
         raise TableError(
-            f"{os.fspath(path)}: line {line_number} is not that of a log that add_batch wrote "
-            f"({error}); for a table with all batches name the column, batch=..."
+            f"{os.fspath(path)}: line {line_number} is not that of a log of batches "
+            f"({reason}); for a table with all batches name the column, batch=..."
         ) from error
     if not batches:
         raise TableError(f"{os.fspath(path)}: the log holds no batch")

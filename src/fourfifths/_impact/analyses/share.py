@@ -135,7 +135,8 @@ def against_share(
             )
         if not 0 <= count <= size or size < 1:
             raise OptionError(
-                f"observed: {count!r} of n: {size!r}; expected 0 <= observed <= n and n >= 1"
+                f"observed={count!r}, n={size!r}: expected at least one selected, and no more of "
+                "the group than were selected"
             )
 
     tests = tuple(

@@ -355,7 +355,7 @@ def subgroups(
     opened = open_table(table).without_empty_rows()
     check_persons(opened, persons, protected=protected)
     protected_names = protected_columns(opened, protected)
-    check_columns(opened, names, protected=protected_names, dates=ages or {})
+    check_columns(opened, names, protected=protected_names, outcome=outcome, dates=ages or {})
     roles = assign_roles(
         opened,
         protected=(*protected_names, *names),
@@ -476,13 +476,20 @@ def subgroups(
 
 
 def check_columns(
-    table: Table, columns: Sequence[str], *, protected: Sequence[str], dates: Mapping[str, Any]
+    table: Table,
+    columns: Sequence[str],
+    *,
+    protected: Sequence[str],
+    outcome: str | None,
+    dates: Mapping[str, Any],
 ) -> None:
     """Raise if a further column does not exist, is protected, or holds dates or nested values."""
     for column in columns:
         kind = table.dtype(table.column(column, "columns"))
         if column in protected or columns.count(column) > 1:
             raise ColumnError(f"columns={column!r}: is searched already; name it once")
+        if column == (table.dataset.outcome if outcome is None and table.dataset else outcome):
+            raise ColumnError(f"columns={column!r}: is the outcome; leave it out")
         if kind.is_nested():
             raise ColumnError(f"columns={column!r}: expected plain values, found {kind}")
         if is_date(kind) and column not in dates:

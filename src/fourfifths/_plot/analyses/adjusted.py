@@ -37,7 +37,6 @@ def draw_adjusted(result: Adjusted, ax: Axes | None = None) -> Figure | Axes:
             f"{controls}"
         ),
         fontsize="medium",
-        wrap=True,
     )
     return figure
 

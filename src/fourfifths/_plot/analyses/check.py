@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fourfifths._impact.analyses.check import Check
 from fourfifths._plot.style import BELOW, LINE, OTHER, draw, literal, tidy
-
-LABEL_WIDTH = 36
 
 
 @draw.register
@@ -33,10 +29,7 @@ def draw_check(result: Check, ax: Axes | None = None) -> Figure | Axes:
     ax.plot([], [], "x", color=LINE, markersize=8, markeredgewidth=2, label="printed, follows")
     ax.plot([], [], "x", color=BELOW, markersize=8, markeredgewidth=2, label="does not follow")
     ax.axvline(1, color=LINE, linewidth=0.8)
-    labels = [
-        literal("\n".join(wrap(f"{group.group}, n\u00a0=\u00a0{group.n:,}", LABEL_WIDTH)))
-        for group in result.groups
-    ]
+    labels = [literal(f"{group.group}, n\u00a0=\u00a0{group.n:,}") for group in result.groups]
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_xlim(left=0)
