@@ -452,7 +452,9 @@ def test_columns_that_cannot_be_repaired_are_the_errors_of_memory(
     check_that_both_fail(source, match=message, columns=["score", "odd"], unknown=["c"])
     if kind in ("list", "record", "map"):
         options = {"blocks": 4, "key": "odd"}
-        message = "key='odd': the column holds .*; expected a number, text or date that tells"
+        message = (
+            "key='odd': expected texts, numbers, dates or bytes, found .*; name another column"
+        )
         check_that_both_fail(source, match=message, columns=["score"], options=options)
 
 
@@ -476,7 +478,7 @@ ROWS = [f"{'FM'[row % 2]},{row % 37},{'yes' if row % 3 else 'no'}\n" for row in 
         ([*ROWS[:400], "a,1,no,4\n", *ROWS[:9]], "line 402 has 4 fields, and the header has 3"),
         ([*ROWS, 'F,1,"yes'], "a quote is not closed"),
         ([*ROWS[:400], 'F,1,"yes\n', *ROWS[:9]], "a quote is not closed"),
-        ([], "the table has no rows"),
+        ([], "there are no rows"),
     ],
     ids=["late", "early", "unclosed", "unclosed early", "no rows"],
 )

@@ -62,10 +62,15 @@ def test_impact_bound_undoes_ber_threshold():
 
 @pytest.mark.parametrize("beta", [0, 1.001, 2, -0.1, [0.3, 5]], ids=str)
 def test_a_selection_rate_is_above_0_and_1_at_most(beta):
-    with pytest.raises(OptionError, match=r"beta=.*: expected selection rates above 0, and 1 at"):
-        ber_threshold(beta)
-    with pytest.raises(OptionError, match=r"beta=.*: expected selection rates above 0, and 1 at"):
+    with pytest.raises(OptionError, match=r"beta=.*: expected selection rates from above 0 to 1"):
         impact_bound(0.3, beta)
+
+
+@pytest.mark.parametrize("beta", [1.001, 2, -0.1, [0.3, 5]], ids=str)
+def test_a_ber_threshold_takes_selection_rates_from_0_to_1(beta):
+    with pytest.raises(OptionError, match=r"beta=.*: expected selection rates from 0 to 1"):
+        ber_threshold(beta)
+    assert ber_threshold(0) == 0.5
 
 
 @pytest.mark.parametrize("threshold", [0, 1, 1.25])

@@ -480,7 +480,12 @@ def test_counts_are_those_of_persons_in_rows():
     people = pd.DataFrame(rows, columns=["Race", "Hired"])
     of_people = fourfifths.impact(people, protected="Race", outcome="Hired")
     of_counts = fourfifths.impact(pd.DataFrame(COUNTED), protected="Race", counts=COUNTS)
-    assert str(of_people.attributes[0]) == str(of_counts.attributes[0])
+    people_page, counts_page = (
+        str(result.attributes[0]).splitlines() for result in (of_people, of_counts)
+    )
+    assert people_page[0] == "the table: Hired = yes, Race, rule ugesp, 350 rows"
+    assert counts_page[0] == "the table: Hired = selected, Race, rule ugesp, 350 rows"
+    assert people_page[1:] == counts_page[1:]
 
 
 def test_numbers_of_one_group_are_added_up_with_a_note():

@@ -18,6 +18,7 @@ PAGES: Mapping[str, str] = {
     "_certify.verification": "verification",
     "_effect.result": "effect",
     "_impact.result": "impact",
+    "_impact.rules": "impact",
     "_repair.proof": "proof",
     "_tradeoff.result": "tradeoff",
     **{f"_impact.analyses.{name}": f"analyses.{name}" for name in ANALYSES},

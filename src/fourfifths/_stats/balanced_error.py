@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +36,7 @@ def ber_threshold(beta: ArrayLike, threshold: float = 0.8) -> FloatArray:
     Parameters
     ----------
     beta : array-like
-        The selection rate of the group, in (0, 1].
+        The selection rate of the group, in [0, 1].
     threshold : float
         The threshold τ of the impact ratio, in (0, 1).
 
@@ -51,15 +52,15 @@ def ber_threshold(beta: ArrayLike, threshold: float = 0.8) -> FloatArray:
     """
     if not np.all((np.asarray(threshold) > 0) & (np.asarray(threshold) < 1)):
         raise OptionError(f"threshold={threshold!r}: expected a number between 0 and 1")
-    rate = selection_rates(beta)
+    rate = selection_rates(beta, lowest="0")
     return np.asarray(1 / 2 - rate * (1 / threshold - 1) / 2)
 
 
-def selection_rates(beta: ArrayLike) -> FloatArray:
-    """Return selection rates as floats, or raise unless all are in (0, 1] or undefined."""
+def selection_rates(beta: ArrayLike, *, lowest: Literal["0", "above 0"]) -> FloatArray:
+    """Return selection rates as floats, or raise unless all are up to 1 or undefined."""
     rate = np.asarray(beta, dtype=np.float64)
-    if np.any((rate <= 0) | (rate > 1)):
-        raise OptionError(f"beta={beta!r}: expected selection rates above 0, and 1 at most")
+    if np.any((rate < 0) | (rate > 1) | ((rate == 0) & (lowest == "above 0"))):
+        raise OptionError(f"beta={rate}: expected selection rates from {lowest} to 1")
     return rate
 
 
@@ -86,7 +87,7 @@ def impact_bound(ber: ArrayLike, beta: ArrayLike) -> FloatArray:
     >>> round(float(impact_bound(0.44, 0.48)), 12)
     0.8
     """
-    rate = selection_rates(beta)
+    rate = selection_rates(beta, lowest="above 0")
     # A BER above 1/2 is worse than guessing and allows no more than guessing does.
     excess = np.maximum(1 - 2 * np.asarray(ber, dtype=np.float64), 0.0)
     return np.asarray(rate / (rate + excess))

@@ -153,10 +153,7 @@ def checked_key(rows: Rows, key: str) -> nw.Series[Any]:
         raise ColumnError(f"key={key!r}: X is an array, whose columns have no names")
     column = rows.column(rows.check_columns([key], "key")[0])
     if is_nested(column):
-        raise ColumnError(
-            f"key={key!r}: the column holds {column.dtype}; expected a number, text or date that "
-            "tells rows apart"
-        )
+        raise no_key(column)
     missing = np.flatnonzero(column.is_null().to_numpy())
     if missing.size:
         raise ColumnError(
@@ -164,6 +161,14 @@ def checked_key(rows: Rows, key: str) -> nw.Series[Any]:
             "row; leave these rows out, or take another column"
         )
     return column
+
+
+def no_key(column: nw.Series[Any]) -> ColumnError:
+    """Return the error for a column whose values cannot be keys."""
+    return ColumnError(
+        f"key={column.name!r}: expected texts, numbers, dates or bytes, found {column.dtype}; "
+        "name another column, or make it text"
+    )
 
 
 def repeated_key(key: str, value: Any, *, repeated_rows: int) -> ColumnError:
@@ -181,10 +186,7 @@ def text_hash(column: nw.Series[Any]) -> HashArray:
     try:
         texts: Any = plain_texts(column.to_arrow())
     except (pa.ArrowException, TypeError) as error:
-        raise ColumnError(
-            f"key={column.name!r}: expected texts, numbers, dates or bytes, found {column.dtype}; "
-            "name another column, or make it text"
-        ) from error
+        raise no_key(column) from error
     _, offset_buffer, byte_buffer = texts.buffers()
     offsets = np.frombuffer(offset_buffer, dtype=np.int64)[texts.offset :][: len(texts) + 1]
     content = b"" if byte_buffer is None else byte_buffer.to_pybytes()
