@@ -25,6 +25,7 @@ from fourfifths._tables.groups import (
     choose_reference,
     compatible,
     find_value,
+    group_codes,
     is_share,
     label,
     read_bands,
@@ -608,3 +609,15 @@ def test_a_choice_is_named_with_the_nearest():
 )
 def test_beta_is_a_rate_or_a_range_of_two(beta, expected):
     assert read_beta(beta) == expected
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "duckdb"])
+def test_each_row_has_the_code_of_its_joint_group(kind, tmp_path):
+    sexes, races = ["F", "M", "f", None, "M", "M"], ["A", "A", "B", "A", None, "C"]
+    # Rows may come back in any order.
+    columns = {"row": list(range(6)), "sex": sexes, "race": races}
+    table = open_table(EVERY_KIND[kind](columns, tmp_path))
+    groups = [(("F", "f"), ("A",)), (("M",), ("A",)), (("F", "f"), ("B",))]
+    codes = group_codes(table, ["sex", "race"], groups).alias("code")
+    rows = table.rows(table.frame.select(table.col("row").alias("row"), codes))
+    assert sorted(rows) == [(0, 0), (1, 1), (2, 2), (3, -1), (4, -1), (5, -1)]

@@ -771,6 +771,36 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
     return [*single, *joint]
 
 
+def group_codes(
+    table: Table, protected: Sequence[str], groups: Sequence[Sequence[Group]]
+) -> nw.Expr:
+    """Return the code of each row's group, -1 where it is unknown.
+
+    Parameters
+    ----------
+    table : Table
+    protected : sequence of str
+    groups : sequence of sequence of tuple
+        For each group and each protected column, the values that the table holds for it, as in
+        `Counts.members`.
+    """
+    code: Any = nw.lit(-1)
+    for index, group in enumerate(groups):
+        # Nulls are not ignored: a joint group is known only if each of its columns is.
+        is_group = nw.all_horizontal(
+            *(
+                table.col(column).is_in(list(members))
+                if len(members) > 1
+                else table.col(column) == members[0]
+                for column, members in zip(protected, group, strict=True)
+            ),
+            ignore_nulls=False,
+        )
+        code = nw.when(is_group).then(nw.lit(index)).otherwise(code)
+    expression: nw.Expr = code.cast(nw.Int64())
+    return expression
+
+
 def check_groups(
     values: Sequence[Value],
     argument: GroupingArgument,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fourfifths._arrays import FloatArray, IntArray
 from fourfifths._tables.engines import spark
 from fourfifths._tables.files import in_one_line
-from fourfifths._tables.groups import Group
+from fourfifths._tables.groups import Group, group_codes
 from fourfifths._tables.table import ROW_NUMBER, Table
 from fourfifths._tables.values import (
     CLEAR_NUMBER,
@@ -161,7 +161,7 @@ def read_features(
     try:
         frame = table.frame.select(
             *(_plain_column(table, name).alias(inner) for name, inner in inner_names.items()),
-            _group_code(table, protected, groups).alias("code"),
+            group_codes(table, protected, groups).alias("code"),
             *([nw.col(ROW_NUMBER)] if is_polars else []),
         )
         frame = frame.filter(nw.col("code") >= 0)
@@ -275,27 +275,6 @@ def _plain_column(table: Table, name: str) -> nw.Expr:
         return moment
     hours = column.dt.hour().cast(nw.Float64()) + column.dt.minute().cast(nw.Float64()) / 60
     return moment + hours / 24 + column.dt.second().cast(nw.Float64()) / 86_400
-
-
-def _group_code(
-    table: Table, protected: Sequence[str], groups: Sequence[Sequence[Group]]
-) -> nw.Expr:
-    """Return the code of each row's group, -1 where it is unknown."""
-    code: Any = nw.lit(-1)
-    for index, group in enumerate(groups):
-        # Nulls are not ignored: a joint group is known only if each of its columns is.
-        is_group = nw.all_horizontal(
-            *(
-                table.col(column).is_in(list(members))
-                if len(members) > 1
-                else table.col(column) == members[0]
-                for column, members in zip(protected, group, strict=True)
-            ),
-            ignore_nulls=False,
-        )
-        code = nw.when(is_group).then(nw.lit(index)).otherwise(code)
-    expression: nw.Expr = code.cast(nw.Int64())
-    return expression
 
 
 def _with_moments_in_utc(table: Table, names: Iterable[str]) -> Table:
