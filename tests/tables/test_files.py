@@ -41,6 +41,7 @@ from fourfifths._tables.files import (
     find_header,
     kind_of,
     open_file,
+    parquet_files,
     replace_file,
     write_table,
     write_whole,
@@ -901,3 +902,20 @@ def test_columns_of_a_folder_that_differ_in_case_keep_their_names(tmp_path):
         written = parquet.read_table(tmp_path / "out.parquet")
         assert written.column_names == ["race", "hired", "age", "Pay", "pay"]
         assert written.column(4).to_pylist() == [3, 4] * 4
+
+
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [
+        ("_delta_log/00000000000000000000.json", "a Delta table"),
+        (".hoodie/hoodie.properties", "a Hudi table"),
+        ("metadata/v1.metadata.json", "an Iceberg table"),
+    ],
+)
+@pytest.mark.parametrize("pattern", ["", "*.parquet"])
+def test_the_folder_of_a_table_with_versions_is_refused(log, kind, pattern, tmp_path):
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "a.parquet")
+    (tmp_path / log).parent.mkdir()
+    (tmp_path / log).touch()
+    with pytest.raises(TableError, match=f"is the folder of {kind} .*files of earlier versions"):
+        parquet_files(tmp_path / pattern)

@@ -63,6 +63,12 @@ ROWS_PER_GROUP = 1_048_576  # of a Parquet file that is written
 OUT_ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 DELIMITERS = ",;\t|"
 DELIMITER_NAMES = {";": "semicolons", "\t": "tabs", "|": "bars"}
+# Folders of tables with versions have a log of them.
+LOGS_OF_VERSIONS = {
+    "_delta_log": "a Delta table",
+    ".hoodie": "a Hudi table",
+    "metadata/*.metadata.json": "an Iceberg table",
+}
 GLOB_LETTERS = {*"*?["}
 MAX_NAMED_FILES = 5  # of those that look like data but are not read
 HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
@@ -333,15 +339,17 @@ def check_reading(path: Path, kind: FileKind, reading: Reading) -> None:
 def parquet_files(path: Path) -> tuple[Path, ...]:
     """Return the Parquet files of a folder, or those that a pattern like day-*.parquet names.
 
-    None if the path is a file. Links are followed, and a file that is reached twice is there once.
-    Names below the folder that begin with a dot or a low line are left out, as programs use them
-    for files of their own; only a folder such as _year=2025 is a column.
+    Nothing if the path is a file. Links are followed, and a file that is reached twice is there
+    once. Names below the folder that begin with a dot or a low line are left out, as programs use
+    them for files of their own; only a folder such as _year=2025 is a column.
     """
     if path.is_dir():
+        check_has_no_versions(path)
         return tuple(file for file in files_below(path) if is_parquet_below(path, file))
     if not GLOB_LETTERS & {*str(path)} or path.exists():
         return ()
     folder = searched_folder(path)
+    check_has_no_versions(folder)
     files = once_each(
         folder,
         (
@@ -366,6 +374,17 @@ def searched_folder(path: Path) -> Path:
     if path.is_dir():
         return path
     return Path(*takewhile(lambda name: not GLOB_LETTERS & {*name}, path.parts))
+
+
+def check_has_no_versions(folder: Path) -> None:
+    """Refuse the folder of a table with versions, which keeps files of earlier ones."""
+    logs = [(name, log) for log, name in LOGS_OF_VERSIONS.items() if any(folder.glob(log))]
+    if logs:
+        name, log = logs[0]
+        raise TableError(
+            f"{folder}: is the folder of {name} (it has {log}), which may keep files of earlier "
+            "versions of the table; write the version that you mean to a Parquet file first"
+        )
 
 
 def is_parquet_below(folder: Path, file: Path, *, asked: Collection[str] = ()) -> bool:
