@@ -276,7 +276,10 @@ def test_input_that_spark_cannot_repair(frame, spark):
         Repairer("gender", keep="hired").fit(frame)
 
 
-@pytest.mark.parametrize("options", [{}, {"scope": "column", "keep": None, "favorable": None}])
+BY_COLUMN = {"scope": "column", "keep": None, "favorable": None, "blocks": "certified"}
+
+
+@pytest.mark.parametrize("options", [{}, BY_COLUMN])
 def test_empty_table_without_a_key_is_repaired(frame, table, options):
     fitted = repairer(columns=["a.b"], **options).fit(table)
     for empty in (frame.filter("1 = 0"), frame.limit(0)):
@@ -298,7 +301,7 @@ def test_names_that_differ_in_case_only_are_told_apart_in_a_large_table(
     renamed = table.select([3, 4, *range(7)]).rename_columns(names)
     options = {"columns": ["a.b", twin], "scope": scope, "key": key}
     if scope == "column":
-        options |= {"keep": None, "favorable": None}
+        options |= BY_COLUMN
     in_memory, on_spark = repairer(**options).fit(renamed), repairer(**options)
     fit_on_spark(on_spark, wide, None, None, max_rows=399)
     in_memory.save(tmp_path / "memory.json")
