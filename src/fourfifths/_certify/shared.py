@@ -257,8 +257,12 @@ def fit_each_pair(
         scale = prepared.scale(at)
         # A built-in auditor has valid parameters, which scikit-learn need not copy and check for
         # every pair: it would take as long as a quick fit.
+        is_reference = groups[at] == reference
+        classifier = copy(candidate)
+        if getattr(classifier, "class_weight", None) == "balanced":
+            classifier.set_params(class_weight=balanced_weights(is_reference))
         with config_context(skip_parameter_validation=True, assume_finite=True):
-            classifier = copy(candidate).fit(prepared.scaled(at, scale), groups[at] == reference)
+            classifier.fit(prepared.scaled(at, scale), is_reference)
         return classifier, scale
 
     def error_of(candidate: Any, group: int, reference: int) -> float:
@@ -293,6 +297,18 @@ def fit_each_pair(
         return margin
 
     return scored
+
+
+def balanced_weights(is_reference: BoolArray) -> dict[bool, float]:
+    """Return the weights of both sides that scikit-learn calls balanced, which it counts slowly.
+
+    Examples
+    --------
+    >>> balanced_weights(np.array([True, False, True, True]))
+    {False: 2.0, True: 0.6666666666666666}
+    """
+    size, reference_rows = is_reference.size, int(np.count_nonzero(is_reference))
+    return {False: size / (2 * (size - reference_rows)), True: size / (2 * reference_rows)}
 
 
 Scale = tuple[FloatArray, FloatArray]

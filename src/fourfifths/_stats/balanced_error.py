@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -174,7 +175,7 @@ class RatePosterior:
         """The standard deviation."""
         return float(np.sqrt(self.mean * (1 - self.mean) / (self.a + self.b + 1)))
 
-    @property
+    @cached_property
     def points(self) -> FloatArray:
         """The quantiles at `NORMAL_POINTS`, whose weights are `NORMAL_WEIGHTS`."""
         return np.asarray(betaincinv(self.a, self.b, ndtr(NORMAL_POINTS)))
