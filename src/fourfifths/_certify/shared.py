@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -253,19 +252,18 @@ def fit_each_pair(
         for code in np.unique(groups)
     }
 
-    def fitted(candidate: Any, at: IntArray, reference: int) -> tuple[Any, Scale]:
-        scale = prepared.scale(at)
-        # A built-in auditor has valid parameters, which scikit-learn need not copy and check for
-        # every pair: it would take as long as a quick fit.
-        is_reference = groups[at] == reference
+    def fit(candidate: Any, rows: Any, is_reference: BoolArray) -> Any:
         classifier = copy(candidate)
         if getattr(classifier, "class_weight", None) == "balanced":
             classifier.set_params(class_weight=balanced_weights(is_reference))
+        # A built-in auditor has valid parameters, which scikit-learn need not copy and check for
+        # every pair: it would take as long as a quick fit.
         with config_context(skip_parameter_validation=True, assume_finite=True):
-            classifier.fit(prepared.scaled(at, scale), is_reference)
-        return classifier, scale
+            return classifier.fit(rows, is_reference)
 
-    def error_of(candidate: Any, group: int, reference: int) -> float:
+    def best_candidate(group: int, reference: int) -> Any:
+        if len(auditor.candidates) == 1:
+            return auditor.candidates[0]
         parts: tuple[list[IntArray], list[IntArray]] = ([], [])
         for code in (group, reference):
             at = rows_of[code][: MAX_TUNING_ROWS // 2]
@@ -273,19 +271,23 @@ def fit_each_pair(
             parts[0].append(at[test_size:])
             parts[1].append(at[:test_size])
         train, test = map(np.concatenate, parts)
-        classifier, scale = fitted(candidate, train, reference)
-        scores = score_of(classifier, prepared.scaled(test, scale))
-        return best_cut(scores, groups[test] == reference)[1]
+        scale = prepared.scale(train)
+        train_rows, test_rows = prepared.scaled(train, scale), prepared.scaled(test, scale)
+        train_side, test_side = groups[train] == reference, groups[test] == reference
+
+        def error_of(candidate: Any) -> float:
+            scores = score_of(fit(candidate, train_rows, train_side), test_rows)
+            return best_cut(scores, test_side)[1]
+
+        return first_best(auditor.candidates, error_of)
 
     fits = {}
     for group, reference in pairs:
-        best = auditor.candidates[0]
-        if len(auditor.candidates) > 1:
-            best = first_best(
-                auditor.candidates, partial(error_of, group=group, reference=reference)
-            )
         at = np.concatenate([rows_of[group], rows_of[reference]])
-        fits[group, reference] = fitted(best, at, reference)
+        scale = prepared.scale(at)
+        candidate = best_candidate(group, reference)
+        classifier = fit(candidate, prepared.scaled(at, scale), groups[at] == reference)
+        fits[group, reference] = classifier, scale
 
     def scored(rows: FloatArray) -> Margin:
         asked = Encoded.of(encoder.transform(rows), encoder)
