@@ -232,6 +232,9 @@ def test_names_of_folders_are_columns_if_asked(command, shell, folder):
     roles = ("--protected", "sex", "--outcome", "hired", "--favorable", "yes")
     answer = shell(command, "days", *roles, "--hive", "--format", "json")
     assert json.loads(answer.out)["rows"] == 160
+    if command == "certify":
+        assert shell(command, "days", *roles, "--hive", "--out", "c.json").code == 0
+        assert shell("verify", "c.json", "days", "--hive").code == 0
     answer = shell(command, "days", *roles)
     assert answer.code == 2
     assert "the names of its folders are columns, as in sex=F; say --hive to read" in answer.err

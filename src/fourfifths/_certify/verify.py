@@ -39,6 +39,7 @@ def verify(
     table: TableLike,
     *,
     require: Mapping[str, Any] | None = None,
+    hive: bool = False,
     progress: bool = True,
 ) -> Verification:
     """Run `certify` with the settings that a certificate states, and compare every field.
@@ -54,6 +55,8 @@ def verify(
         ``{"verdict": "certified", "threshold": 0.8, "confidence": 0.95, "beta": 0.1, "auditors":
         "all", "features": "all", "rows": 1000, "file": "same"}``. Threshold, confidence and rows
         are the least, beta is the most.
+    hive : bool
+        Whether names of folders, such as ``year=2025``, are columns of the table too.
     progress : bool
         Whether to show a progress bar on a terminal or in a notebook.
 
@@ -77,7 +80,7 @@ def verify(
     check_stated(stated)
     settings = stated_settings(stated)
     reading = settings.pop("reading")
-    opened = table if isinstance(table, Table) else read_table(table, **reading)
+    opened = table if isinstance(table, Table) else read_table(table, hive=hive, **reading)
 
     rerun = certify(opened, **settings, progress=progress)
     digest = None if opened.file is None else file_sha256(*opened.file.paths)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fourfifths._cli.options import Format, check_writable, shell_document, show
+from fourfifths._cli.options import Format, Hive, check_writable, shell_document, show
 from fourfifths.errors import OptionError
 
 NOT_VERIFIED = 1  # the exit code
@@ -44,6 +44,8 @@ def verify(
         Path | None,
         typer.Option(metavar="PUBKEY", help="The public key that must have signed it."),
     ] = None,
+    *,
+    hive: Hive = False,
 ) -> None:
     """Check what was filed: run certificates again, compare a pack with its manifest.
 
@@ -53,7 +55,9 @@ def verify(
     from fourfifths._evidence.pack import is_pack
     from fourfifths._report import print_document
 
-    result = verify_file(evidence, source, require=requirements(require), trust=trust)
+    if hive and source is None:
+        raise OptionError("--hive: says how the table is read; name the table too")
+    result = verify_file(evidence, source, require=requirements(require), trust=trust, hive=hive)
     is_in_pack = is_pack(evidence)
     if is_in_pack or not result.certificates:
         show(result, Format.TABLE)

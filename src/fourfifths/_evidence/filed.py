@@ -97,6 +97,7 @@ def verify_file(
     *,
     require: Mapping[str, Any] | None = None,
     trust: str | PathLike[str] | None = None,
+    hive: bool = False,
     progress: bool = True,
 ) -> FiledVerification:
     """Check what was filed: a certificate, a saved repair or the pack of a report.
@@ -112,6 +113,8 @@ def verify_file(
         What every certificate must claim, as for `verify`.
     trust : path, optional
         The public key that must have signed it.
+    hive : bool
+        Whether names of folders, such as ``year=2025``, are columns of the table too.
     progress : bool
         Whether to show a progress bar on a terminal or in a notebook.
 
@@ -134,7 +137,7 @@ def verify_file(
     trusted = None if trust is None else load_public_key(Path(trust))
     source = Path(path)
     check = check_pack if is_pack(source) else check_json
-    return check(source, table, require=required, trusted=trusted, progress=progress)
+    return check(source, table, require=required, trusted=trusted, hive=hive, progress=progress)
 
 
 def check_pack(
@@ -143,6 +146,7 @@ def check_pack(
     *,
     require: Mapping[str, Any],
     trusted: Ed25519PublicKey | None,
+    hive: bool,
     progress: bool,
 ) -> FiledVerification:
     """Compare a pack with its manifest, and run every certificate in it again."""
@@ -160,7 +164,7 @@ def check_pack(
     return replace(
         result,
         certificates={
-            name: verify(content, table, require=require, progress=progress)
+            name: verify(content, table, require=require, hive=hive, progress=progress)
             for name, content in contents.items()
         },
     )
@@ -183,6 +187,7 @@ def check_json(
     *,
     require: Mapping[str, Any],
     trusted: Ed25519PublicKey | None,
+    hive: bool,
     progress: bool,
 ) -> FiledVerification:
     """Check the signature beside a certificate or a saved repair, and run a certificate again."""
@@ -200,7 +205,7 @@ def check_json(
     result = verify_signature(path, table=subject, trusted=trusted)
     if is_repair or table is None or not result.is_intact:
         return result
-    rerun = verify(content, table, require=require, progress=progress)
+    rerun = verify(content, table, require=require, hive=hive, progress=progress)
     return replace(result, certificates={path.name: rerun})
 
 
