@@ -48,3 +48,13 @@ def test_an_option_that_was_changed_after_the_fit_is_not_saved(tmp_path: Path) -
     repairer = PlainRepairer("race", scope="column", columns=["oral"]).fit(frame)
     with pytest.raises(OptionError, match="levels=5: the repair was fitted with 16384"):
         repairer.set_params(levels=5).save(tmp_path / "saved.json")
+
+
+def test_favorable_values_of_a_number_decide_beta() -> None:
+    grades = [1, 2, 3, 4] * 25 + [1, 1, 1, 4] * 25
+    frame = pd.DataFrame({"g": ["a"] * 100 + ["b"] * 100, "x": range(200), "grade": grades})
+    repairer = PlainRepairer("g", columns=["x"], keep="grade", favorable=["3", 4], blocks=2).fit(
+        frame
+    )
+    assert repairer.proof_ is not None
+    assert repairer.proof_.beta == 0.25

@@ -73,7 +73,7 @@ def test_an_option_that_is_no_choice_is_named(options: dict[str, Any], message: 
     ("options", "message"),
     [
         ({}, r"favorable='v': there is no outcome; expected a single outcome"),
-        ({"keep": "n"}, r"favorable='v': the outcome 'n' is a number; expected a single outcome"),
+        ({"keep": "n"}, r"favorable='v': never occurs in outcome 'n'"),
         ({"keep": ["t", "n"]}, r"favorable='v': the outcomes are 't', 'n'; expected a single"),
     ],
 )

@@ -544,14 +544,17 @@ def own_beta(
 
     Without favorable values, the lower of the two rates of two classes is taken: a lower beta
     claims more, and is harder to prove. A stratum in which nobody was selected does not count: a
-    rule that selects nobody has no ratio. Of numbers, and of several classes without favorable
-    values, there is no rate, and a tenth is taken. `row_counts` says for how many rows of a table
+    rule that selects nobody has no ratio. Of numbers and of several classes there is no rate
+    without favorable values, and a tenth is taken. `row_counts` says for how many rows of a table
     each stands; by default for itself.
     """
     if len(outcomes) != 1 or (outcomes[0].kind != "binary" and favorable is None):
         return DEFAULT_BETA
     outcome = outcomes[0]
-    favorable_codes = [1] if favorable is None else [*map(outcome.classes.index, favorable)]
+    favorable_codes: Sequence[Any] = [1]
+    if favorable is not None:  # numbers are their own codes
+        is_number = outcome.kind == "number"
+        favorable_codes = favorable if is_number else [*map(outcome.classes.index, favorable)]
     members = np.flatnonzero((codes >= 0) & ~np.isnan(outcome.values))
     weights = np.ones(members.size) if row_counts is None else row_counts[members]
     sizes = np.bincount(codes[members], weights=weights)

@@ -95,6 +95,14 @@ class Outcome:
     values: FloatArray
     classes: tuple[Any, ...] = ()
 
+    @property
+    def distinct(self) -> tuple[Any, ...]:
+        """Return the different values: the classes, or the numbers in ascending order."""
+        if self.kind != "number":
+            return self.classes
+        numbers: list[float] = np.unique(self.values[~np.isnan(self.values)]).tolist()
+        return tuple(int(value) if value.is_integer() else value for value in numbers)
+
 
 def read_outcome(
     name: str,

@@ -387,16 +387,14 @@ class PlainRepairer:
         """Return the favorable values, spelled as in the outcome; None if none were given."""
         if self.favorable is None:
             return None
-        if len(outcomes) != 1 or outcomes[0].kind == "number":
+        if len(outcomes) != 1:
             names = listed([outcome.name for outcome in outcomes])
             what = f"the outcomes are {names}" if outcomes else "there is no outcome"
-            if len(outcomes) == 1:
-                what = f"the outcome {names} is a number"
             raise OutcomeError(
-                f"favorable={self.favorable!r}: {what}; expected a single outcome of two or more "
-                "classes; name it, keep='...', or leave favorable= out"
+                f"favorable={self.favorable!r}: {what}; expected a single outcome; name it, "
+                "keep='...', or leave favorable= out"
             )
-        return choose_favorable(outcomes[0].name, self.favorable, outcomes[0].classes)
+        return choose_favorable(outcomes[0].name, self.favorable, outcomes[0].distinct)
 
     def _learn_blocks(
         self,

@@ -68,8 +68,7 @@ class Repairer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, PlainRepai
         values, several classes, or numbers. By default the y of `fit`; without either, the repair
         keeps what it can of the columns themselves.
     favorable : value or list of values, optional
-        The favorable value of a single outcome that is not a number, or several; it decides what
-        `beta` is.
+        The favorable value of a single outcome, or several; it decides what `beta` is.
     unknown : value or sequence, optional
         Values that mean missing, in every column, besides null, NaN and empty text.
     known, exact_values, decimal : optional
