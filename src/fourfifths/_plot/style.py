@@ -25,6 +25,7 @@ MAX_RATIO = 4.0  # the right edge of most panels of impact ratios
 LABEL_LETTERS = 30  # a line of a name that is wrapped
 MAX_LABEL_LETTERS = 40  # a name that is not
 MAX_LINES = 4
+MAX_ROW_LINES = 8  # of a name beside its own row: what differs may stand in the middle
 MIN_LETTERS = 8
 LETTER_INCHES = 0.085  # at the usual size
 LINE_INCHES = 0.17
@@ -194,7 +195,7 @@ def wrap_names(axis: Axes, *, may_grow: bool) -> None:
     if isinstance(axis.yaxis.get_major_locator(), FixedLocator):
         labels = [label.get_text() for label in axis.get_yticklabels()]
         row_inches = panel.height / max(len(labels), 1) / inch_of(axis)
-        max_lines = MAX_LINES if may_grow else max(1, int(row_inches / LINE_INCHES / 1.4))
+        max_lines = MAX_ROW_LINES if may_grow else max(1, int(row_inches / LINE_INCHES / 1.4))
         names = [wrapped_name(label, max_lines=max_lines) for label in labels]
         if names != labels:
             axis.yaxis.set_ticklabels(names)
