@@ -132,6 +132,28 @@ def test_a_repeated_header_is_no_stratum(ending: str, memory: int | None, tmp_pa
         )
 
 
+def test_values_named_as_their_columns_are_no_header_in_chunks_either(tmp_path: Path) -> None:
+    rows = 900
+    table = pa.table(
+        {
+            "Black": [("Black", "White")[row % 2] for row in range(rows)],
+            "manager": ["clerk" if row % 3 else "manager" for row in range(rows)],
+            "score": [float(row % 37) for row in range(rows)],
+        }
+    )
+    source = write(table, tmp_path / "table.csv")
+    columns = ["manager", "score"]
+    repair_both(
+        source,
+        tmp_path,
+        ".csv",
+        protected=["Black"],
+        roles=AuditRoles(),
+        columns=columns,
+        options=COLUMN,
+    )
+
+
 @pytest.mark.parametrize("memory", [None, 1], ids=["memory", "chunks"])
 def test_a_repeated_header_is_seen_without_an_outcome(memory: int | None, tmp_path: Path) -> None:
     table = make_table(400).select(["sex", "job"])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from counted import frame
 from kinds_of_tables import EVERY_KIND
@@ -621,3 +623,45 @@ def test_each_row_has_the_code_of_its_joint_group(kind, tmp_path):
     codes = group_codes(table, ["sex", "race"], groups).alias("code")
     rows = table.rows(table.frame.select(table.col("row").alias("row"), codes))
     assert sorted(rows) == [(0, 0), (1, 1), (2, 2), (3, -1), (4, -1), (5, -1)]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "duckdb", "csv"])
+def test_values_named_as_their_columns_are_no_header_if_others_have_them_too(kind, tmp_path):
+    columns = {
+        "Black": ["Black", "Black", "White", "White"] * 6,
+        "hired": ["hired", "rejected"] * 12,
+    }
+    table = EVERY_KIND[kind](columns, tmp_path)
+    result = fourfifths.impact(table, protected="Black", outcome="hired", favorable="hired")
+    groups = result.attributes[0].groups
+    assert [(group.group, group.selected, group.n) for group in groups] == [
+        ("Black", 6, 12),
+        ("White", 6, 12),
+    ]
+
+
+def test_codes_with_leading_zeros_are_groups_however_many():
+    table = pl.DataFrame(
+        {"site": [f"{site:02d}" for site in range(30)] * 4, "hired": ["yes", "no", "no"] * 40}
+    )
+    result = fourfifths.impact(table, protected="site", outcome="hired", favorable="yes")
+    assert [group.group for group in result.attributes[0].groups][:2] == ["00", "01"]
+    with pytest.raises(ColumnError, match="a numeric column with 30 different values"):
+        fourfifths.impact(
+            table.with_columns(pl.col("site").cast(pl.Int64)),
+            protected="site",
+            outcome="hired",
+            favorable="yes",
+        )
+
+
+@pytest.mark.parametrize("token", [2, "2", "2.00", 2.0, Decimal(2)], ids=repr)
+@pytest.mark.parametrize("library", [pa.table, pl.DataFrame, pd.DataFrame])
+def test_a_token_means_a_decimal_whatever_its_digits(library, token):
+    grades = [Decimal(f"{index % 3}.00") for index in range(24)]
+    table = library({"grade": grades, "hired": ["yes", "no"] * 12})
+    result = fourfifths.impact(
+        table, protected="grade", outcome="hired", favorable="yes", unknown=[token]
+    )
+    assert [group.n for group in result.attributes[0].groups] == [8, 8]
+    assert result.attributes[0].unknown == 8

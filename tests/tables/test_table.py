@@ -457,3 +457,14 @@ def test_an_outcome_of_moments_with_a_time_zone_is_read_by_every_engine(tmp_path
         result = fourfifths.impact(source, protected="race", outcome="hired", favorable=hired)
         rates = {group.group: (group.selected, group.n) for group in result.attributes[0].groups}
         assert rates == {"B": (3, 8), "W": (4, 4)}
+
+
+def test_nan_in_a_parquet_file_is_missing_when_it_is_asked_for_once(tmp_path):
+    # The file's own limits leave NaN out, and DuckDB believes them.
+    numbers = [float("nan"), 0.2, 0.3, 0.1] * 10
+    parquet.write_table(pa.table({"w": numbers}), tmp_path / "t.parquet")
+    opened = open_table(tmp_path / "t.parquet")
+    for table in (opened.with_missing(["w"], ()), opened.with_numbers("w", "weights")):
+        column = table.col("w")
+        figures = table.frame.select(column.count().alias("n"), column.max().alias("high"))
+        assert table.rows(figures) == [(30, 0.3)]

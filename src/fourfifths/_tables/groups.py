@@ -41,6 +41,7 @@ from fourfifths._tables.counts import (
 )
 from fourfifths._tables.table import Table, Value
 from fourfifths._tables.values import (
+    CODE_TEXT,
     Reading,
     are_dates,
     folded,
@@ -465,7 +466,8 @@ def check_no_second_header(
         How many rows of the table each row stands for.
     beside : mapping of column to bool array, optional
         Further columns, of which such a row holds half of the names at least. A "Black" in the
-        column of that name is a group, unless the row holds other names too.
+        column of that name is a group, unless the row holds other names too, of which one is in
+        no other row.
     """
     columns = {**keys, **(beside or {})}
     if len(columns) < 2:
@@ -473,8 +475,11 @@ def check_no_second_header(
     is_header = np.all(np.stack([*keys.values()]), axis=0)
     if beside:
         is_header &= np.mean(np.stack([*beside.values()]), axis=0) >= 0.5
+    names_in_header = [is_name for is_name in columns.values() if np.any(is_name & is_header)]
+    # A name that other rows hold too is a value: a "Black" may be "hired", if others are either.
+    are_values = all(np.any(is_name & ~is_header) for is_name in names_in_header)
     row_count = int(row_counts[is_header].sum())
-    if row_count:
+    if row_count and not are_values:
         raise TableError(
             f"columns {listed(columns)}: {rows_have(row_count)} the names of the columns as "
             "values; remove what repeats the header"
@@ -834,7 +839,9 @@ def check_groups(
         kind = f"only {str(values[0])!r}" if values else "nothing but missing values"
         raise GroupError(f"{name}: {content} {kind}; expected at least two groups")
     numbers = [number for number in map(_number, values) if number is not None]
-    may_be_many = argument == "stratify_by" or column is None
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    holds_codes = any(re.match(CODE_TEXT, text) for text in texts)  # 01: of a department, or a zip
+    may_be_many = argument == "stratify_by" or column is None or holds_codes
     if not may_be_many and len(numbers) == len(values) > MAX_NUMERIC_GROUPS:
         raise ColumnError(
             f"{name}: a numeric column with {len(values)} different values; "

@@ -435,13 +435,17 @@ def _check_rows(
         return
     is_name_beside = {}
     for name in beside:
-        encoded = _dictionary_of(rows.column(name)[candidates])
+        encoded = _dictionary_of(rows.column(name))
+        if encoded is None:
+            continue
+        categories, category_codes = encoded
+        is_missing = np.array([*(value is None for value in categories), True], dtype=np.bool_)
         # What is missing in all of these rows says nothing, and numbers that they are persons.
-        if encoded is not None and any(value is not None for value in encoded[0]):
-            is_name_beside[name] = holds_name(name, *encoded)
+        if not np.all(is_missing[category_codes[candidates]]):
+            is_name_beside[name] = holds_name(name, categories, category_codes)
     check_no_second_header(
-        {name: is_name[name][candidates] for name in factorized},
-        np.ones(candidates.size) if row_counts is None else row_counts[candidates],
+        is_name,
+        np.ones(len(rows)) if row_counts is None else row_counts,
         beside=is_name_beside,
     )
 

@@ -394,8 +394,8 @@ def matching_token(value: Any, unknown: Sequence[Any], reading: Reading) -> Any:
             numbers = MissingText.of([token]).numbers
             is_number_token = numbers is not None and re.match(numbers, text) is not None
             is_token = text == token_text or is_number_token
-        elif isinstance(value, Real):
-            is_token = is_number(token) and float(token) == float(value)
+        elif isinstance(value, Real | Decimal):  # a Decimal is no Real
+            is_token = is_number(str(token)) and float(token) == float(value)
         else:
             moment = _moment(str(token).strip())
             is_token = str(value) == str(token).strip() or (
@@ -414,7 +414,10 @@ def without_missing(
     A token of `unknown` means a text as it is written, and a number whatever its type.
     """
     if dtype.is_float():
-        column = nw.when(~column.is_nan()).then(column)
+        # Asked of what is not null: DuckDB takes the limits that a Parquet file states, which leave
+        # NaN out, for those of all numbers, so that it would see no NaN in the column itself.
+        present = nw.when(~column.is_null()).then(column)
+        column = nw.when(~present.is_nan()).then(column)
     texts = [str(token).strip() for token in unknown]
     comparable, tokens = column, list[Any]()
     if dtype == nw.Boolean:

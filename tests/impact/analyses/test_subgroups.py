@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
+import duckdb
 import jsonschema
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.stats import hypergeom
 
@@ -28,6 +31,10 @@ CROSSED = pd.DataFrame(
         "n": [10, 90, 90, 10, 90, 10, 10, 90],
     }
 )
+
+
+def duckdb_table(columns):
+    return duckdb.connect().from_arrow(pa.table(columns))
 
 
 def crossed(**options):
@@ -400,3 +407,24 @@ def test_codes_with_leading_zeros_are_subgroups_with_a_note():
     assert result.cuts == {}
     assert any("'age' holds codes with leading zeros" in note for note in result.notes)
     assert {s.values[1] for s in result if len(s.values) == 2} <= {f"0{age}" for age in AGES}
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table, duckdb_table])
+def test_numbers_are_cut_alike_in_every_kind_of_table(library):
+    hundredths = np.random.default_rng(5).integers(-10_000, 10_000, 300)
+    columns = {
+        "sex": ["F", "M"] * 150,
+        "balance": [float(f"{number / 100:.2f}") for number in hundredths],
+        "hired": ["yes", "no", "no"] * 100,
+    }
+    result = fourfifths.subgroups(
+        library(columns), protected="sex", columns="balance", outcome="hired", favorable="yes"
+    )
+    # By fractions of hundredths: a quarter of the 299 steps, and so on.
+    ordered = sorted(int(number) for number in hundredths)
+    expected = []
+    for quarter in (1, 2, 3):
+        whole, rest = divmod(299 * quarter, 4)
+        mark = Fraction(ordered[whole]) + Fraction(rest, 4) * (ordered[whole + 1] - ordered[whole])
+        expected.append(float(mark / 100))
+    assert result.cuts["balance"] == tuple(expected)

@@ -585,7 +585,8 @@ def quantile_edges(table: Table, column: str, *, quantiles: int) -> tuple[float,
     )[0]
     if distinct <= MAX_NUMBERS:
         return ()
-    edges = tuple(sorted({float(mark) for mark in marks if mark > low}))
+    # To 15 digits: libraries interpolate between two rows alike but for the last one or two.
+    edges = tuple(sorted({float(f"{mark:.15g}") for mark in marks if mark > low}))
     if edges:
         return edges
     return (float(table.rows(present.filter(value > low).select(value.min().alias("next")))[0][0]),)

@@ -258,6 +258,14 @@ class OutcomeValues:
         return replace(self.outcome, values=self.outcome.values[index])
 
 
+def _rows_with_name(engine: ScannedEngine, name: str) -> int:
+    """Return how many rows of a column that is not counted hold the column's own name."""
+    values, row_counts = engine.digests[name].values()
+    is_name = [folded(str(value)) == folded(name) for value in values.to_list()]
+    counts = np.ones(len(is_name)) if row_counts is None else row_counts
+    return int(counts[np.array(is_name, dtype=bool)].sum())
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScannedFit:
     """What a fit takes from the values of the whole table, before it sees any row.
@@ -321,24 +329,21 @@ class ScannedFit:
                     for name, groups in zip(by, values, strict=True)
                 },
                 np.array(strata.rows),
+                # A header has the names of all columns, so that each name is in as many rows.
                 beside={
-                    column.name: np.full(
-                        codes.size,
-                        any(
-                            folded(str(value)) == folded(column.name) for value in column.categories
-                        ),
-                    )
+                    column.name: np.array(strata.rows) == _rows_with_name(engine, column.name)
                     for column in categories
                 },
             )
         outcomes = [_outcome_values(engine, name, notes) for name in repairer._outcome_names]
+        cell_outcomes = [outcome.of(engine.cells.rows) for outcome in outcomes]
+        favorable = repairer._favorable_of(cell_outcomes)
         beta = repairer.beta
         if beta is None:
-            cell_outcomes = [outcome.of(engine.cells.rows) for outcome in outcomes]
             beta = own_beta(
                 cell_outcomes,
                 strata.codes_of(engine.cells.rows, unseen="keep"),
-                repairer._favorable_of(cell_outcomes),
+                favorable,
                 row_counts=engine.cells.row_counts,
             )
         return cls(
