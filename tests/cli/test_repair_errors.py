@@ -205,12 +205,17 @@ BAD_FIT: dict[str, tuple[tuple[str, ...], str, str]] = {
     "a reference that nobody looks at": (
         (*FIT[:-1], "none", "--reference", "A"),
         MANY,
-        "--reference: has no meaning with --effect none; leave it out, or give --effect quick",
+        "--reference: has no meaning with --effect none; leave it out, or give --effect full",
     ),
     "a beta that nobody looks at": (
         (*FIT[:-1], "none", "--scope", "column", "--beta", "0.3"),
         MANY,
-        "--beta: has no meaning with --effect none; leave it out, or give --effect quick",
+        "--beta: has no meaning with --effect none; leave it out, or give --effect full",
+    ),
+    "a beta without an audit": (
+        (*FIT, "--scope", "column", "--beta", "0.3"),
+        MANY,
+        "--beta: has no meaning with --effect quick; leave it out, or give --effect full",
     ),
     "too few rows to learn a score": (
         (*FIT, "--scope", "blocks"),
@@ -340,7 +345,7 @@ def test_bad_roles_of_the_audit(
 ) -> None:
     (folder / "in.csv").write_text(MANY, encoding="utf-8")
     for scope in ("blocks", "column"):
-        refuse(shell, folder, (*FIT, *SAVE, *roles, "--scope", scope), says)
+        refuse(shell, folder, (*FIT[:-1], "full", *SAVE, *roles, "--scope", scope), says)
 
 
 # --- applying ---

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -51,6 +52,25 @@ class EffectChoice(StrEnum):
 
 
 METHODS = "With scope column, what an amount means: random, combinatorial, definition or geometric"
+
+
+def check_audit_options(
+    options: Mapping[str, Any], *, detail: EffectChoice, is_searched: bool, is_applied: bool
+) -> None:
+    """Refuse options of an audit that is not made: quick effects have no auditors."""
+    is_audited = detail is EffectChoice.FULL or is_searched
+    is_measured = detail is not EffectChoice.NONE or is_searched
+    for option, value in options.items():
+        needs_audit = option in ("--reference", "--beta")
+        if not value or is_audited or (is_measured and not needs_audit):
+            continue
+        context = f"--effect {detail}"
+        if is_applied and not is_measured:
+            context = "--apply unless the effect is measured"
+        remedy = "--effect full" if needs_audit else "--effect quick or --effect full"
+        raise OptionError(
+            f"{option}: has no meaning with {context}; leave it out, or give {remedy}"
+        )
 
 
 def repair(
@@ -255,14 +275,12 @@ def repair(
         "--reference": reference,
         "--beta": beta if apply is not None or scope == "column" else None,
     }
-    is_audited = detail is not EffectChoice.NONE or amount == "certified"
-    for option, value in audit_options.items():
-        if value and not is_audited:
-            context = "--effect none" if apply is None else "--apply unless the effect is measured"
-            raise OptionError(
-                f"{option}: has no meaning with {context}; leave it out, or give --effect quick or "
-                "--effect full"
-            )
+    check_audit_options(
+        audit_options,
+        detail=detail,
+        is_searched=amount == "certified",
+        is_applied=apply is not None,
+    )
     if apply is not None:
         fitting_options = {
             "--protected": protected,
