@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, get_args
 
@@ -443,7 +444,8 @@ def out_of_fold(
     selected = {harmed: np.zeros(is_reference.size, dtype=np.bool_) for harmed in rates}
     coin = row_generator(auditor.random_state, COIN).random(is_reference.size)
     for train, test in folds:
-        fitted = clone(auditor).fit(X[train], is_reference[train])
+        # A fit clones what it fits, so a copy is as good as a clone, and quicker.
+        fitted = copy(auditor).fit(X[train], is_reference[train])
         score[test] = fitted.decision_function(X[test])
         for harmed, rate in rates.items():
             selected[harmed][test] = fitted.held_.select(
