@@ -416,8 +416,9 @@ TIMES = [datetime.time(1, 2, 3, 500_000), datetime.time(10, 20), None]
         pl.DataFrame({"t": TIMES}),
         pl.LazyFrame({"t": TIMES}),
         duckdb.connect().from_arrow(pa.table({"t": TIMES})),
+        duckdb.sql("SELECT unnest(['01:02:03.5+00', '10:20:00+00', NULL])::TIMETZ AS t"),
     ],
-    ids=["us", "ns", "pandas", "pandas, pyarrow", "polars", "polars lazy", "duckdb"],
+    ids=["us", "ns", "pandas", "pandas, pyarrow", "polars", "polars lazy", "duckdb", "duckdb, UTC"],
 )
 def test_times_of_day_are_the_same_texts_in_every_table(table):
     opened = open_table(table)

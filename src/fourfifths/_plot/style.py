@@ -291,7 +291,7 @@ def part_labels(axis: Axes) -> None:
         box = None if legend is None else legend.get_window_extent()
         if box is not None and label.get_window_extent().overlaps(box):
             x, y = label.xyann
-            raised = box.y1 - label.get_window_extent().y0
+            raised = box.y1 - label.get_window_extent().y0 + 1  # a dot apart
             label.xyann = (x, y + 72 * raised / inch_of(axis))
 
 

@@ -584,6 +584,9 @@ def plain_relation(relation: Any, names: Mapping[str, str] | None = None) -> Any
         value = quote(column)
         if kind == "JSON":  # texts beside numbers: without quotation marks
             value = f"json_extract_string({value}, '$')"
+        elif kind in ("TIME WITH TIME ZONE", "TIMETZ"):
+            # A Parquet file may say of plain times that they are those of UTC.
+            value = f"regexp_replace({value}::VARCHAR, '[+]00$', '')"
         elif kind.startswith(("UUID", "BIT", "MAP")) or re.match(r"TIME(TZ|_NS| .*)?$", kind):
             value = f"{value}::VARCHAR"
         expressions.append(f"{value} AS {name}")
