@@ -38,6 +38,7 @@ from fourfifths._certify.auditors import (
     HeldRows,
     OutOfFold,
     QuickTrees,
+    balanced_weights,
     best_cut,
     first_best,
     score_of,
@@ -299,18 +300,6 @@ def fit_each_pair(
         return margin
 
     return scored
-
-
-def balanced_weights(is_reference: BoolArray) -> dict[bool, float]:
-    """Return the weights of both sides that scikit-learn calls balanced, which it counts slowly.
-
-    Examples
-    --------
-    >>> balanced_weights(np.array([True, False, True, True]))
-    {False: 2.0, True: 0.6666666666666666}
-    """
-    size, reference_rows = is_reference.size, int(np.count_nonzero(is_reference))
-    return {False: size / (2 * (size - reference_rows)), True: size / (2 * reference_rows)}
 
 
 Scale = tuple[FloatArray, FloatArray]
