@@ -764,7 +764,7 @@ def balanced_weights(is_reference: BoolArray) -> dict[bool, float]:
 
 
 def column_edges(values: FloatArray, weights: FloatArray) -> FloatArray | None:
-    """Return the upper ends of all bins of a column but the last; None to leave it as it is.
+    """Return the upper end of each bin but the last, or None if the column stays as it is.
 
     With at most `MAX_BINS` different values, each has a bin of its own, whatever the weights are.
     A bin without rows joins the one above it: trees cut at the lowest of several edges between

@@ -150,7 +150,7 @@ def shared_answers(
 
 
 def positions(rows: IntArray, size: int) -> IntArray:
-    """Return where each of `size` rows stands among these rows; -1 if it is none of them."""
+    """Return the position of each of `size` rows among these rows; -1 if it is not there."""
     position = np.full(size, -1, dtype=np.int64)
     position[rows] = np.arange(rows.size)
     return position

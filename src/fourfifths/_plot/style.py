@@ -113,7 +113,7 @@ def make_room(figure: Figure) -> None:
 
 
 def wrap_panels(figure: Figure, panels: Sequence[Axes], *, may_grow: bool) -> int:
-    """Wrap names, then titles to the width that is left; return how many lines titles gained."""
+    """Wrap names, then titles to the width that is left; return how many lines were added."""
     for axis in panels:
         wrap_names(axis, may_grow=may_grow)
     titles = [text for axis in panels for text in titles_of(axis)]

@@ -779,7 +779,7 @@ def attributes(counts: Counts, protected: Sequence[str]) -> list[Attribute]:
 def group_codes(
     table: Table, protected: Sequence[str], groups: Sequence[Sequence[Group]]
 ) -> nw.Expr:
-    """Return the code of each row's group, -1 where it is unknown.
+    """Return the code of each row's group, or -1 if its group is unknown.
 
     Parameters
     ----------

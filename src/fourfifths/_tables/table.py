@@ -156,9 +156,9 @@ class Table:
         return table
 
     def is_declared_category(self, name: str) -> bool:
-        """Return whether somebody said that a column holds categories, whatever its texts are.
+        """Return whether a column is declared a category, by its type or its file's schema.
 
-        That is so if its type is one of categories, or its file's schema says it.
+        It then holds categories, even if its texts are numbers.
         """
         if self.dtype(name) in DECLARED_CATEGORIES:
             return True
@@ -319,7 +319,7 @@ class Table:
         return number_format
 
     def with_column(self, name: str, expression: nw.Expr) -> Table:
-        """Return the table with column `name` added or replaced."""
+        """Return the table with a column added, or replaced if there is one of this name."""
         inner_name = self.names.get(name, f"c{len(self.names)}")
         frame = self.frame.with_columns(expression.alias(inner_name))
         return replace(self, frame=frame, names={**self.names, name: inner_name})

@@ -974,7 +974,7 @@ def rows_where(mask: nw.Series[Any], row_counts: IntArray | None = None) -> int:
 def _plain_numbers(
     text: nw.Series[Any], distinct: nw.Series[Any], *, may_round: bool
 ) -> nw.Series[Any]:
-    """Return plain numbers that are text as whole numbers, or else as floating-point ones."""
+    """Convert texts of plain numbers to integers, or to floats if not all are whole."""
     # Arrow reads no plus sign.
     text, distinct = (texts.str.replace_all(r"^\+", "") for texts in (text, distinct))
     is_whole = len(distinct) > 0 and bool(distinct.str.contains(WHOLE_NUMBER).all())
