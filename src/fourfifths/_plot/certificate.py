@@ -9,11 +9,11 @@ from matplotlib.figure import Figure
 from fourfifths._certify.result import Certificate, PairCertificate
 from fourfifths._plot.style import (
     BELOW,
-    LABEL_OF_LINE,
     LINE,
     OTHER,
     draw,
     label_line,
+    label_point,
     literal,
     tidy,
 )
@@ -69,15 +69,7 @@ def draw_floor(axis: Axes, certificate: Certificate, pair: PairCertificate) -> N
         (f"threshold {certificate.threshold:g}", (0.02, certificate.threshold), (0, 3)),
         (f"beta {pair.beta:.3f}", (pair.beta, 0), (4, 4)),
     ):
-        axis.annotate(
-            text,
-            position,
-            xytext=offset,
-            textcoords="offset points",
-            fontsize="small",
-            color=LINE,
-            gid=LABEL_OF_LINE,
-        )
+        label_point(axis, text, position, offset=offset)
     axis.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="smallest impact ratio found")
     axis.set_xlabel(literal(f"share of {pair.group} selected"))
     axis.legend(loc="lower right", frameon=False, fontsize="small")

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fourfifths._plot.style import BELOW, LABEL_OF_LINE, LINE, OTHER, draw, tidy
+from fourfifths._plot.style import BELOW, LINE, OTHER, draw, label_point, tidy
 from fourfifths._repair.proof import Proof
 from fourfifths._text import number
 
@@ -37,15 +37,7 @@ def draw_proof(proof: Proof, ax: Axes | None = None) -> Figure | Axes:
         labels.append((number(proof.impact_floor), (proof.beta, proof.impact_floor), (8, -12)))
         ax.legend(loc="lower right", frameon=False, fontsize="small")
     for text, position, offset in labels:
-        ax.annotate(
-            text,
-            position,
-            xytext=offset,
-            textcoords="offset points",
-            fontsize="small",
-            color=LINE,
-            gid=LABEL_OF_LINE,
-        )
+        label_point(ax, text, position, offset=offset)
     ax.set(
         xlim=(0, 1),
         ylim=(0, 1.02),

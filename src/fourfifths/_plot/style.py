@@ -82,6 +82,21 @@ def label_line(axis: Axes, text: str, *, x: float, align: str = "center") -> Non
     )
 
 
+def label_point(
+    axis: Axes, text: str, position: tuple[float, float], *, offset: tuple[float, float]
+) -> None:
+    """Write a text beside a point of a panel, so many points of type away from it."""
+    axis.annotate(
+        text,
+        position,
+        xytext=offset,
+        textcoords="offset points",
+        fontsize="small",
+        color=LINE,
+        gid=LABEL_OF_LINE,
+    )
+
+
 def plot(result: Result, ax: Axes | None = None) -> Figure | Axes:
     """Draw a result, and make room for its names: they are wrapped, and the figure is widened.
 
